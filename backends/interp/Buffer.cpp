@@ -1,0 +1,120 @@
+//===- Buffer.cpp - memory and arguments ----------------------------------------------===//
+
+#include "backends/interp/Interp.h"
+#include "ir/diagnostics/Diagnostics.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cstring>
+
+using namespace mlir;
+using namespace tk;
+using namespace tk::interp;
+
+Buffer Buffer::makeStrided(std::string name, DType dtype, std::vector<int64_t> extents,
+                           std::vector<int64_t> strides) {
+  Buffer buffer;
+  buffer.name = std::move(name);
+  buffer.dtype = dtype;
+  int64_t low = 0, high = 0;
+  bool isEmpty = false;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    isEmpty |= extents[i] == 0;
+    int64_t span = (extents[i] - 1) * strides[i];
+    (span < 0 ? low : high) += span;
+  }
+  buffer.extents = std::move(extents);
+  buffer.strides = std::move(strides);
+  buffer.elements = isEmpty ? 0 : high - low + 1;
+  buffer.origin = isEmpty ? 0 : -low;
+  buffer.storage.assign(size_t(buffer.elements) * byteSize(dtype) / 8 + 1, 0);
+  return buffer;
+}
+
+Buffer Buffer::make(std::string name, DType dtype, std::vector<int64_t> extents) {
+  std::vector<int64_t> strides(extents.size(), 1);
+  for (size_t i = extents.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * std::max<int64_t>(extents[i], 1);
+  return makeStrided(std::move(name), dtype, std::move(extents), std::move(strides));
+}
+
+Buffer Buffer::makeEmpty(std::string name, DType dtype, std::vector<int64_t> extents) {
+  Buffer buffer = make(std::move(name), dtype, std::move(extents));
+  buffer.written.assign(size_t(buffer.elements), 0);
+  return buffer;
+}
+
+int64_t Buffer::numElements() const {
+  int64_t count = 1;
+  for (int64_t extent : extents)
+    count *= extent;
+  return count;
+}
+
+int64_t Buffer::elementAt(int64_t index) const {
+  int64_t element = origin;
+  for (size_t i = extents.size(); i-- > 0;) {
+    element += index % extents[i] * strides[i];
+    index /= extents[i];
+  }
+  return element;
+}
+
+Argument Argument::tensor(std::string name, Buffer &buffer) {
+  Argument argument;
+  argument.name = std::move(name);
+  argument.buffer = &buffer;
+  argument.dtype = buffer.dtype;
+  return argument;
+}
+
+Argument Argument::scalar(std::string name, DType dtype, int64_t value) {
+  Argument argument;
+  argument.name = std::move(name);
+  argument.dtype = dtype;
+  if (isFloat(dtype))
+    elementFromDouble(dtype, double(value), &argument.bits);
+  else
+    elementFromInteger(dtype, value, &argument.bits);
+  return argument;
+}
+
+Argument Argument::scalar(std::string name, DType dtype, double value) {
+  Argument argument;
+  argument.name = std::move(name);
+  argument.dtype = dtype;
+  elementFromDouble(dtype, value, &argument.bits);
+  return argument;
+}
+
+Argument Argument::absent(std::string name) {
+  Argument argument;
+  argument.name = std::move(name);
+  argument.isAbsent = true;
+  return argument;
+}
+
+std::optional<DType> tk::interp::parseDType(StringRef name) {
+  return llvm::StringSwitch<std::optional<DType>>(name)
+      .Case("i1", DType::i1)
+      .Case("i8", DType::i8)
+      .Case("i16", DType::i16)
+      .Case("i32", DType::i32)
+      .Case("i64", DType::i64)
+      .Case("u8", DType::u8)
+      .Case("u16", DType::u16)
+      .Case("u32", DType::u32)
+      .Case("u64", DType::u64)
+      .Case("f16", DType::f16)
+      .Case("bf16", DType::bf16)
+      .Case("f32", DType::f32)
+      .Case("f64", DType::f64)
+      .Default(std::nullopt);
+}
+
+FailureOr<DType> tk::interp::dtypeOf(KernelOp kernel, DictionaryAttr entry) {
+  StringRef name = entry.getAs<StringAttr>("dtype").getValue();
+  if (std::optional<DType> dtype = parseDType(name))
+    return *dtype;
+  std::string why = "has a parameter of type " + name.str();
+  (void)tk::emit<diag::InterpCannotRun>(kernel.getLoc(), kernel.getSymName(), why);
+  return failure();
+}

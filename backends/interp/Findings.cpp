@@ -1,0 +1,31 @@
+//===- Findings.cpp - collecting findings -------------------------------------===//
+
+#include "backends/interp/Findings.h"
+
+using namespace tk::interp;
+
+Finding *Findings::add(FindingKind kind, uint32_t op) {
+  if (speculative) {
+    speculative->store(true, std::memory_order_relaxed);
+    return nullptr;
+  }
+  int32_t &entry = seen[size_t(op) * kNumFindingKinds + unsigned(kind)];
+  if (entry >= 0) {
+    ++list[entry].further;
+    return nullptr;
+  }
+  if (list.size() >= limit)
+    return nullptr;
+  entry = int32_t(list.size());
+  list.push_back({kind, op, 0, {}});
+  return &list.back();
+}
+
+void Findings::promotePending() {
+  for (Finding &finding : pending)
+    if (Finding *entry = add(finding.kind, finding.op)) {
+      entry->further += finding.further;
+      entry->args = finding.args;
+    }
+  pending.clear();
+}

@@ -1,0 +1,71 @@
+//===- Findings.h - what the checks found ------------------------------------===//
+//
+// Each kind is reported once an operation, with the number of further ones; the first is the one
+// of the lowest program id, because findings that count are collected by running instances in
+// order. Workers that run side by side are speculative: a finding only says that the run must be
+// done again in order.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tk::interp {
+
+enum class FindingKind : uint8_t {
+  LoadOutside,
+  StoreOutside,
+  IndexOutside,
+  ReadUnwritten,
+  ReadOut,
+  WriteIn,
+  RaceWriteWrite,
+  RaceReadWritten,
+  RaceWriteRead,
+  NanAppears,
+  StepNotPositive,
+  DivideByZero,
+  DivideOverflow,
+  ShiftTooWide,
+  DuplicateStore,
+};
+constexpr unsigned kNumFindingKinds = 15;
+
+struct Finding {
+  FindingKind kind;
+  uint32_t op = 0;
+  uint64_t further = 0; // more of the kind at the same operation
+  std::array<std::string, 6> args;
+};
+
+class Findings {
+public:
+  Findings(size_t numOps, unsigned limit, std::atomic<bool> *speculative)
+      : seen(numOps * kNumFindingKinds, -1), limit(limit), speculative(speculative) {}
+
+  /// The entry to fill in, or null when this one is only counted.
+  Finding *add(FindingKind kind, uint32_t op);
+
+  /// Nothing more is wanted: the limit is reached, or the run is done again anyway.
+  bool isOver() const {
+    return speculative ? speculative->load(std::memory_order_relaxed) : list.size() >= limit;
+  }
+  const std::vector<Finding> &all() const { return list; }
+
+  /// NaNs that count only when one is stored: kept until then. See NanCheck.cpp.
+  std::vector<Finding> pending;
+  void clearPending() { pending.clear(); }
+  void promotePending();
+
+private:
+  std::vector<int32_t> seen;
+  std::vector<Finding> list;
+  unsigned limit;
+  std::atomic<bool> *speculative;
+};
+
+} // namespace tk::interp

@@ -1,0 +1,138 @@
+//===- Interp.h - running a kernel of stage `tk` on the CPU ---------------------===//
+//
+// The interpreter is the definition of meaning: it runs `tk` as the front end emits it (phase
+// Emitted), with exact element types, and checks what the language leaves to the author.
+//
+//   Buffer x = Buffer::make("x", DType::f32, {7, 1000});
+//   Argument args[] = {Argument::tensor("x", x), Argument::scalar("n", DType::i64, 7)};
+//   FailureOr<RunReport> report = run(kernel, args, options);
+//
+// `run` maps the arguments to the kernel's contract by name, evaluates grid and preconditions,
+// and runs every program instance. Wrong arguments and findings are diagnostics; findings that are
+// errors make `RunReport::errors` positive.
+//
+// Checks and their level. Errors: accesses outside a buffer or a single index outside an extent
+// (bounds); reads of elements that nobody wrote and of `out` parameters (init); writes to `in`
+// parameters (access); two instances that touch one element of which one writes it, and lanes of
+// one store that disagree (races); loop steps that are not positive. Warnings: integer division
+// by zero, MIN / -1, shifts past the width, which have a stated value. NaN: a warning when an
+// operation makes a NaN of operands that have none and the instance later stores a NaN
+// (NanCheck::Stored, since lanes past an edge make harmless NaNs); an error at once with
+// NanCheck::Error.
+//
+// Instances run on `threads` workers. Any finding makes the run start over, in order, on one
+// worker, so that what is reported and what is in memory is always that of the order of ids.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "backends/interp/Number.h"
+#include "ir/tk/TkDialect.h"
+#include "llvm/ADT/StringMap.h"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tk::interp {
+
+/// Memory for one tensor. Elements count from the lowest address.
+struct Buffer {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<int64_t> extents, strides; // strides in elements
+  int64_t origin = 0;                    // the element at index zero
+  int64_t elements = 0;                  // in memory
+  std::vector<uint64_t> storage;
+  std::vector<uint8_t> written; // one byte an element; empty: all are written
+  std::vector<double> bounds;   // error bound an element; empty: all are exact
+
+  /// Row-major and zero.
+  static Buffer make(std::string name, DType dtype, std::vector<int64_t> extents);
+  /// The same, but nobody has written it.
+  static Buffer makeEmpty(std::string name, DType dtype, std::vector<int64_t> extents);
+  /// With strides of its own, zero.
+  static Buffer makeStrided(std::string name, DType dtype, std::vector<int64_t> extents,
+                            std::vector<int64_t> strides);
+
+  uint8_t *data() { return reinterpret_cast<uint8_t *>(storage.data()); }
+  const uint8_t *data() const { return reinterpret_cast<const uint8_t *>(storage.data()); }
+  int64_t numElements() const;
+  /// The element of row-major rank `index` among the extents.
+  int64_t elementAt(int64_t index) const;
+};
+
+/// What the caller gives for one parameter.
+struct Argument {
+  std::string name;
+  Buffer *buffer = nullptr; // of a tensor or a pointer; null: a scalar, or absent
+  bool isAbsent = false;    // `T[N]?` without a tensor
+  DType dtype = DType::i64; // of a scalar
+  uint64_t bits = 0;        // its little-endian bytes
+
+  static Argument tensor(std::string name, Buffer &buffer);
+  static Argument scalar(std::string name, DType dtype, int64_t value);
+  static Argument scalar(std::string name, DType dtype, double value);
+  static Argument absent(std::string name);
+};
+
+enum class NanCheck : uint8_t { Off, Stored, Error };
+
+struct Checks {
+  bool bounds = true;
+  bool init = true;
+  bool access = true;
+  bool races = true;
+  bool arithmetic = true;
+  NanCheck nan = NanCheck::Stored;
+};
+
+struct Options {
+  Checks checks;
+  bool errorBounds = false; // fill Buffer::bounds
+  unsigned threads = 1;
+  unsigned maxFindings = 20;
+  int64_t sms = 4; // what `sms` is in a grid expression
+  size_t maxArenaBytes = size_t(2) << 30;
+};
+
+struct RunReport {
+  int64_t grid[3] = {0, 0, 0};
+  int64_t programs = 0;
+  unsigned errors = 0;
+  unsigned warnings = 0;
+};
+
+/// The names a contract's expressions may use, and their values.
+using Names = std::map<std::string, int64_t, std::less<>>;
+
+/// A contract expression (an integer, a name, or an array of an operator and operands), in checked
+/// 64-bit arithmetic. On failure `problem` says why.
+std::optional<int64_t> evaluate(mlir::Attribute expr, const Names &names, std::string &problem);
+/// As a person writes it: "cdiv(N, 1024)".
+std::string expressionText(mlir::Attribute expr);
+
+/// Element type by its name; u8 and the like included.
+std::optional<DType> parseDType(llvm::StringRef name);
+/// The element type of a contract's argument; diagnoses one the interpreter does not have.
+mlir::FailureOr<DType> dtypeOf(KernelOp kernel, mlir::DictionaryAttr entry);
+
+struct Binding {
+  Names names;
+  int64_t grid[3] = {0, 0, 0};
+  /// For each parameter of the kernel the argument that is bound to it.
+  std::vector<const Argument *> arguments;
+};
+
+/// Scalars, extents by first use, and strides of those arguments that are given; no checks. Serves
+/// to find the extents of outputs that nobody gave.
+Names bindNames(KernelOp kernel, llvm::ArrayRef<Argument> args, const Options &options);
+
+/// Matches arguments to parameters, checks them against the contract, evaluates the grid.
+mlir::FailureOr<Binding> bind(KernelOp kernel, llvm::ArrayRef<Argument> args,
+                              const Options &options);
+
+/// Fails when the arguments do not fit or the kernel cannot be run; findings are in the report.
+mlir::FailureOr<RunReport> run(KernelOp kernel, llvm::ArrayRef<Argument> args,
+                               const Options &options);
+
+} // namespace tk::interp

@@ -1,0 +1,161 @@
+//===- Program.h - a kernel as a flat list of typed instructions -------------===//
+//
+// A kernel is translated once into arrays of instructions. Every value of the kernel has a place
+// (a byte offset) in an arena that each worker allocates once; a tile lies there element by
+// element, row-major, a scalar is one element. An instruction holds the function that does it, the
+// places of its operands and the number of elements, so running a program instance allocates
+// nothing and looks at no IR. A result never shares its place with an operand of its instruction.
+//
+// Combine regions of reductions run over many pairs at once: their instructions have `n` = 0 and
+// take the number of elements from the frame.
+//
+// With error bounds, the double that bounds an element lies in a second arena at four times its
+// byte offset (a two-byte element needs eight bytes there); see Bounds.h.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "backends/interp/Findings.h"
+#include "backends/interp/Number.h"
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tk::interp {
+
+struct Frame;
+struct Inst;
+using InstFn = void (*)(const Inst &, Frame &);
+
+constexpr uint32_t kNoSlot = ~0u;
+
+struct Inst {
+  InstFn fn = nullptr;
+  uint32_t dst = kNoSlot; // places of the result and the operands
+  uint32_t a = kNoSlot;
+  uint32_t b = kNoSlot;
+  uint32_t c = kNoSlot;
+  uint32_t n = 0;   // elements; 0: as many as the frame says
+  uint32_t aux = 0; // a jump's target, or an index into one of the program's tables
+  uint32_t op = 0;  // index of the operation it came from
+};
+using Code = std::vector<Inst>;
+
+/// A copy between tiles as nested loops: element (i, j, ...) of the result comes from
+/// `offset = i * strides[0] + j * strides[1] + ...`; the last axis is the inner loop.
+struct CopyPlan {
+  unsigned elementBytes = 0;
+  std::vector<uint32_t> sides;
+  std::vector<uint32_t> strides;
+};
+
+/// A tk.read or tk.write.
+struct PlacePlan {
+  uint32_t arg = 0;
+  std::vector<uint32_t> indices; // places of i64 scalars
+  std::vector<int64_t> widths;   // 0: a single index
+  uint32_t value = kNoSlot;
+  uint32_t mask = kNoSlot;
+  uint32_t fill = kNoSlot;
+  uint32_t elements = 1;
+  unsigned elementBytes = 0;
+  DType dtype = DType::f32;
+};
+
+/// A tk.load or tk.store.
+struct PointerPlan {
+  std::vector<uint32_t> args; // the arguments of the pointer's alias class, likeliest first
+  uint32_t pointer = kNoSlot;
+  uint32_t value = kNoSlot;
+  uint32_t mask = kNoSlot;
+  uint32_t fill = kNoSlot;
+  uint32_t elements = 1;
+  unsigned elementBytes = 0;
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape;
+};
+
+/// A tk.reduce: operands are seen as (outer, side, inner).
+struct ReducePlan {
+  struct Operand {
+    uint32_t value = kNoSlot, result = kNoSlot; // the tile and what is left of it
+    uint32_t left = kNoSlot, right = kNoSlot, combined = kNoSlot; // of the combine region
+    uint32_t work = kNoSlot;                                      // as large as the tile
+    unsigned elementBytes = 0;
+    DType dtype = DType::f32;
+  };
+  std::vector<Operand> operands;
+  uint32_t outer = 1, side = 1, inner = 1;
+  uint32_t body = 0;      // index into Program::bodies
+  bool oneByOne = false;  // the region has control flow: pairs run one at a time
+  bool isFloatSum = false; // x + y in any order: bounds need no tree
+};
+
+/// A place of the kernel in the source, for findings.
+struct OpInfo {
+  std::vector<int64_t> shape; // of the result or the stored value
+};
+
+/// A parameter as the program sees it.
+struct ParamInfo {
+  bool isScalar = false;
+  uint32_t slot = kNoSlot; // of a scalar or pointer
+  DType dtype = DType::i64;
+  bool isRead = false;    // some instruction reads its alias class
+  bool isWritten = false; // some instruction writes its alias class
+};
+
+struct Program {
+  Code code;
+  std::vector<Code> bodies; // combine regions
+  std::vector<CopyPlan> copies;
+  std::vector<PlacePlan> places;
+  std::vector<PointerPlan> pointers;
+  std::vector<ReducePlan> reductions;
+  std::vector<ParamInfo> params;
+  std::vector<OpInfo> ops;
+  size_t arenaBytes = 0;
+  /// Constants: bytes put at an offset once, before the first instance.
+  struct Constant {
+    uint32_t slot = 0;
+    std::vector<uint8_t> bytes;
+  };
+  std::vector<Constant> constants;
+};
+
+struct ArgState; // Memory.h
+
+/// What one worker has while it runs instances.
+struct Frame {
+  const Program *program = nullptr;
+  uint8_t *arena = nullptr;
+  uint8_t *boundArena = nullptr; // null: no bounds
+  ArgState *args = nullptr;
+  Findings *findings = nullptr;
+  int64_t programId[3] = {0, 0, 0};
+  int64_t grid[3] = {1, 1, 1};
+  uint32_t instance = 0; // linear program id, plus one
+  uint32_t lanes = 1;
+  size_t pc = 0;
+
+  template <class T> T *at(uint32_t slot) const { return reinterpret_cast<T *>(arena + slot); }
+  double *boundsAt(uint32_t slot) const {
+    return reinterpret_cast<double *>(boundArena + size_t(slot) * 4);
+  }
+  size_t count(const Inst &inst) const { return inst.n ? inst.n : lanes; }
+};
+
+/// Runs code from its first instruction to its last.
+inline void execute(const Code &code, Frame &frame) {
+  size_t saved = frame.pc;
+  const size_t end = code.size();
+  for (frame.pc = 0; frame.pc < end;) {
+    const Inst &inst = code[frame.pc++];
+    inst.fn(inst, frame);
+  }
+  frame.pc = saved;
+}
+
+} // namespace tk::interp

@@ -1,0 +1,247 @@
+//===- TranslateControl.cpp - loops, branches, reductions ---------------------------===//
+
+#include "backends/interp/Bounds.h"
+#include "backends/interp/Translate.h"
+
+using namespace mlir;
+using namespace tk;
+using namespace tk::interp;
+
+void Translator::emitCopy(Operation *op, uint32_t to, uint32_t from, Type type) {
+  if (to == from)
+    return;
+  Inst &copy = emit(selectCopy(), op, to, from);
+  copy.n = lanesOf(type);
+  copy.aux = byteSize(*slotTypeOf(type));
+  if (hasBounds(type))
+    emit(selectBoundCopy(), op, to, from).n = lanesOf(type);
+}
+
+/// `to[i] = from[i]` for all i at once: a value that lies where another one is going to lie is
+/// saved first.
+void Translator::copyParallel(Operation *op, ValueRange from, ArrayRef<uint32_t> to) {
+  SmallVector<uint32_t> sources;
+  SmallVector<unsigned> scratch;
+  for (auto [i, value] : llvm::enumerate(from)) {
+    uint32_t source = offsetOf(value);
+    bool isOverwritten = source != to[i] && llvm::is_contained(to, source);
+    if (isOverwritten) {
+      unsigned saved = takeSlot(bytesOf(value.getType()));
+      emitCopy(op, slots[saved].offset, source, value.getType());
+      source = slots[saved].offset;
+      scratch.push_back(saved);
+    }
+    sources.push_back(source);
+  }
+  for (auto [i, value] : llvm::enumerate(from))
+    emitCopy(op, to[i], sources[i], value.getType());
+  for (unsigned slot : scratch)
+    giveBack(slot);
+}
+
+/// Loop-carried values lie where the loop's results lie.
+LogicalResult Translator::translateFor(scf::ForOp op) {
+  Type type = op.getInductionVar().getType();
+  std::optional<DType> dtype = slotTypeOf(type);
+  if (dtype != DType::i32 && dtype != DType::i64)
+    return unsupported(op, "needs a loop variable of type i32 or i64");
+  const bool isUnsigned = op.getUnsignedCmp();
+  SmallVector<uint32_t> carried;
+  for (auto [result, argument] : llvm::zip(op.getResults(), op.getRegionIterArgs())) {
+    carried.push_back(define(result));
+    share(argument, result);
+  }
+  uint32_t variable = define(op.getInductionVar());
+  unsigned variableSlot = slotOf.lookup(op.getInductionVar());
+  ++slots[variableSlot].uses; // the loop itself
+  for (auto [init, place] : llvm::zip(op.getInitArgs(), carried))
+    emitCopy(op, place, offsetOf(init), init.getType());
+  emitCopy(op, variable, offsetOf(op.getLowerBound()), type);
+  uint32_t step = offsetOf(op.getStep()), end = offsetOf(op.getUpperBound());
+  size_t check = code->size();
+  emit(selectStepCheck(*dtype), op, kNoSlot, kNoSlot, step);
+  size_t test = code->size();
+  emit(selectLoopTest(*dtype, isUnsigned), op, kNoSlot, variable, end);
+  if (failed(translateBlock(*op.getBody())))
+    return failure();
+  Operation *yield = op.getBody()->getTerminator();
+  copyParallel(yield, yield->getOperands(), carried);
+  releaseAfter(yield);
+  emit(selectLoopNext(*dtype, isUnsigned), op, variable, kNoSlot, step).aux = uint32_t(test);
+  (*code)[check].aux = (*code)[test].aux = uint32_t(code->size());
+  giveBack(variableSlot);
+  return success();
+}
+
+LogicalResult Translator::translateWhile(scf::WhileOp op) {
+  SmallVector<uint32_t> before, after;
+  for (auto [argument, init] : llvm::zip(op.getBeforeArguments(), op.getInits())) {
+    before.push_back(define(argument));
+    emitCopy(op, before.back(), offsetOf(init), init.getType());
+  }
+  for (auto [result, argument] : llvm::zip(op.getResults(), op.getAfterArguments())) {
+    after.push_back(define(result));
+    share(argument, result);
+  }
+  size_t begin = code->size();
+  // The first instruction lets a worker leave when its run is given up.
+  emit(selectStopWhenOver(), op);
+  if (failed(translateBlock(*op.getBeforeBody())))
+    return failure();
+  scf::ConditionOp condition = op.getConditionOp();
+  copyParallel(condition, condition.getArgs(), after);
+  uint32_t goesOn = offsetOf(condition.getCondition());
+  size_t leave = code->size();
+  emit(selectJumpIfFalse(), condition, kNoSlot, goesOn);
+  releaseAfter(condition);
+  if (failed(translateBlock(*op.getAfterBody())))
+    return failure();
+  Operation *yield = op.getAfterBody()->getTerminator();
+  copyParallel(yield, yield->getOperands(), before);
+  emit(selectJump(), op).aux = uint32_t(begin);
+  (*code)[leave].aux = (*code)[begin].aux = uint32_t(code->size());
+  releaseAfter(yield);
+  return success();
+}
+
+LogicalResult Translator::translateIf(scf::IfOp op) {
+  SmallVector<uint32_t> results;
+  for (Value result : op.getResults())
+    results.push_back(define(result));
+  uint32_t condition = offsetOf(op.getCondition());
+  size_t skip = code->size();
+  emit(selectJumpIfFalse(), op, kNoSlot, condition);
+  auto translateBranch = [&](Block &block) {
+    if (failed(translateBlock(block)))
+      return failure();
+    copyParallel(block.getTerminator(), block.getTerminator()->getOperands(), results);
+    releaseAfter(block.getTerminator());
+    return success();
+  };
+  if (failed(translateBranch(*op.thenBlock())))
+    return failure();
+  if (!op.elseBlock()) {
+    (*code)[skip].aux = uint32_t(code->size());
+    return success();
+  }
+  size_t leave = code->size();
+  emit(selectJump(), op);
+  (*code)[skip].aux = uint32_t(code->size());
+  if (failed(translateBranch(*op.elseBlock())))
+    return failure();
+  (*code)[leave].aux = uint32_t(code->size());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+static bool isPlainSum(ReduceOp op) {
+  Block &block = op.getCombine().front();
+  if (op.getOperands().size() != 1 || block.getOperations().size() != 2)
+    return false;
+  auto add = dyn_cast<arith::AddFOp>(block.front());
+  return add && block.getTerminator()->getOperand(0) == add.getResult() &&
+         add.getLhs() != add.getRhs() && isa<BlockArgument>(add.getLhs()) &&
+         isa<BlockArgument>(add.getRhs());
+}
+
+static ReducePlan shapeOfReduce(ReduceOp op) {
+  ReducePlan plan;
+  auto tile = cast<RankedTensorType>(op.getOperands().front().getType());
+  for (auto [axis, side] : llvm::enumerate(tile.getShape())) {
+    uint32_t &part = axis < uint64_t(op.getAxis())  ? plan.outer
+                     : axis == uint64_t(op.getAxis()) ? plan.side
+                                                     : plan.inner;
+    part *= uint32_t(side);
+  }
+  plan.isFloatSum = isPlainSum(op);
+  op.getCombine().walk([&](Operation *inner) { plan.oneByOne |= inner->getNumRegions() > 0; });
+  return plan;
+}
+
+/// A value from outside the region (or a constant in it), the same in every lane of the region.
+uint32_t Translator::importValue(Value value) {
+  unsigned bytes = byteSize(*slotTypeOf(value.getType()));
+  uint32_t outside = slots[slotOf.lookup(value)].offset;
+  uint32_t inside = temporary(size_t(bodyLanes) * bytes);
+  Operation *owner = bodyRegion->getParentOp();
+  emit(selectSplat(bytes), owner, inside, outside);
+  if (hasBounds(value.getType()))
+    emit(selectBoundSplat(), owner, inside, outside);
+  return inside;
+}
+
+/// A value that stays in place until `giveBack` of the returned slot.
+unsigned Translator::hold(Value value) {
+  unsigned slot = slotOf.lookup(value);
+  if (slots[slot].uses != kForever)
+    ++slots[slot].uses;
+  return slot;
+}
+
+LogicalResult Translator::translateCombine(ReduceOp op, ReducePlan &plan,
+                                           SmallVectorImpl<unsigned> &scratch) {
+  Block &block = op.getCombine().front();
+  const size_t count = op.getOperands().size();
+  for (size_t i = 0; i < count; ++i) {
+    plan.operands[i].left = define(block.getArgument(unsigned(i)));
+    plan.operands[i].right = define(block.getArgument(unsigned(i + count)));
+    scratch.push_back(hold(block.getArgument(unsigned(i))));
+    scratch.push_back(hold(block.getArgument(unsigned(i + count))));
+  }
+  if (failed(translateBlock(block)))
+    return failure();
+  Operation *yield = block.getTerminator();
+  for (size_t i = 0; i < count; ++i) {
+    Value value = yield->getOperand(unsigned(i));
+    if (count == 1 && value.getDefiningOp() && value.getParentBlock() == &block) {
+      plan.operands[i].combined = offsetOf(value);
+      scratch.push_back(hold(value));
+      continue;
+    }
+    unsigned place = takeSlot(bytesOf(value.getType()));
+    plan.operands[i].combined = slots[place].offset;
+    scratch.push_back(place);
+    emitCopy(yield, plan.operands[i].combined, offsetOf(value), value.getType());
+  }
+  releaseAfter(yield);
+  return success();
+}
+
+LogicalResult Translator::translateReduce(ReduceOp op) {
+  if (bodyLanes)
+    return unsupported(op, "stands inside the combine region of another reduction");
+  ReducePlan plan = shapeOfReduce(op);
+  SmallVector<unsigned> scratch;
+  for (auto [operand, result] : llvm::zip(op.getOperands(), op.getResults())) {
+    ReducePlan::Operand &entry = plan.operands.emplace_back();
+    entry.dtype = *slotTypeOf(operand.getType());
+    entry.elementBytes = byteSize(entry.dtype);
+    entry.value = offsetOf(operand);
+    scratch.push_back(takeSlot(bytesOf(operand.getType())));
+    entry.work = slots[scratch.back()].offset;
+    entry.result = define(result);
+  }
+  Code body;
+  Code *outside = std::exchange(code, &body);
+  bodyLanes = plan.oneByOne ? 1 : std::max(plan.outer * (plan.side / 2) * plan.inner, 1u);
+  bodyRegion = &op.getCombine();
+  LogicalResult translated = translateCombine(op, plan, scratch);
+  bodyLanes = 0;
+  bodyRegion = nullptr;
+  code = outside;
+  for (unsigned slot : scratch)
+    giveBack(slot);
+  if (failed(translated))
+    return failure();
+  plan.body = uint32_t(program.bodies.size());
+  program.bodies.push_back(std::move(body));
+  program.reductions.push_back(plan);
+  uint32_t index = uint32_t(program.reductions.size() - 1);
+  emit(selectReduce(), op).aux = index;
+  if (plan.isFloatSum && hasBounds(op.getOperands().front().getType()))
+    emit(selectBoundSum(plan.operands[0].dtype), op).aux = index;
+  return success();
+}

@@ -1,0 +1,113 @@
+//===- Description.cpp - what the host must know of the compiled kernels ----------===//
+//
+// The fields of docs/metadata.md that are known once a kernel is code of one thread: everything
+// but the image and the resources that the assembler reports.
+//
+//===----------------------------------------------------------------------===//
+
+#include "backends/metadata/Metadata.h"
+#include "backends/nvptx/Machine.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace tk;
+using namespace tk::nvptx;
+using llvm::json::Array;
+using llvm::json::Object;
+
+/// The driver that came with the first CUDA release whose ptxas makes our binaries.
+static constexpr int kDriverMin = 13000;
+
+static StringRef matchName(Match match) {
+  switch (match) {
+  case Match::Exact: return "exact";
+  case Match::Family: return "family";
+  case Match::AtLeast: return "at_least";
+  }
+  return "exact";
+}
+
+static Object describeParams(ArrayRef<DeviceParam> params) {
+  Array list;
+  int64_t end = 0, align = 1;
+  for (const DeviceParam &param : params) {
+    end = llvm::alignTo(end, param.size);
+    align = std::max<int64_t>(align, param.size);
+    list.push_back(Object{{"at", end}, {"size", param.size}, {"type", param.dtype},
+                          {"value", attributeToJson(param.value)}});
+    end += param.size;
+  }
+  return Object{{"bytes", end}, {"align", align}, {"hidden", 0}, {"list", std::move(list)}};
+}
+
+static int64_t optionOf(DictionaryAttr options, StringRef name, int64_t otherwise) {
+  auto value = options.getAs<IntegerAttr>(name);
+  return value ? value.getInt() : otherwise;
+}
+
+/// Text that tells variants of one kernel apart: widest guarantee and configuration.
+static std::string variantId(KernelOp kernel, const Target &target, int64_t warps) {
+  StringRef kind = kernel->hasAttr("facts") ? "aligned" : "any";
+  return llvm::formatv("{0}/{1}/w{2}", target.name, kind, warps).str();
+}
+
+static Object describeVariant(const LoweredVariant &variant, const Target &target, int rank) {
+  KernelOp kernel = variant.kernel;
+  DictionaryAttr contract = kernel.getContract().getFields();
+  auto options = contract.getAs<DictionaryAttr>("options");
+  int64_t warps = optionOf(options, "warps", 4), stages = optionOf(options, "stages", 1);
+  auto facts = kernel->getAttrOfType<ArrayAttr>("facts");
+  auto shared = kernel->getAttrOfType<IntegerAttr>("shared_bytes");
+  llvm::json::Value grid = attributeToJson(contract.get("grid"));
+  return Object{
+      {"id", variantId(kernel, target, warps)},
+      {"default_rank", rank},
+      {"target", Object{{"vendor", "nvidia"}, {"arch", std::string(target.name)}, {"match", matchName(target.match).str()}}},
+      {"driver_min", kDriverMin},
+      {"image", 0},
+      {"symbol", kernel.getSymName().str()},
+      {"config", Object{{"warps", warps}, {"stages", stages}}},
+      {"when", facts ? attributeToJson(facts) : llvm::json::Value(Array{})},
+      {"numerics", nullptr},
+      {"block", Array{warps * target.warpSize, 1, 1}},
+      {"cluster", Array{1, 1, 1}},
+      {"grid", std::move(grid)},
+      {"resources", Object{{"shared_static", 0}, {"shared_dynamic", shared ? shared.getInt() : 0}}},
+      {"launch", Object{{"cooperative", false}, {"coresident", false}, {"pdl", nullptr},
+                        {"traps", false}, {"prints", false}}},
+      {"workspace", nullptr},
+      {"tensor_maps", Array{}},
+      {"params", describeParams(variant.params)}};
+}
+
+/// An empty grid launches nothing; the grid itself says so.
+static Object describeKernel(KernelOp kernel, Array variants) {
+  DictionaryAttr contract = kernel.getContract().getFields();
+  Object entry;
+  for (StringRef field : {"kernel", "instance", "args", "disjoint", "require"})
+    entry[field] = attributeToJson(contract.get(field));
+  if (Attribute tune = contract.get("tune"))
+    entry["tune"] = attributeToJson(tune);
+  entry["ranges"] = Object{};
+  entry["noop_when"] = nullptr;
+  entry["variants"] = std::move(variants);
+  return entry;
+}
+
+std::string nvptx::describeKernels(ArrayRef<LoweredVariant> variants, const Target &target) {
+  llvm::MapVector<StringRef, SmallVector<const LoweredVariant *>> groups;
+  for (const LoweredVariant &variant : variants) {
+    auto group = variant.kernel->getAttrOfType<StringAttr>("variant_of");
+    KernelOp kernel = variant.kernel;
+    groups[group ? group.getValue() : kernel.getSymName()].push_back(&variant);
+  }
+  Array kernels;
+  for (auto &[name, members] : groups) {
+    Array list;
+    for (auto [rank, variant] : llvm::enumerate(members))
+      list.push_back(describeVariant(*variant, target, rank));
+    kernels.push_back(describeKernel(members.front()->kernel, std::move(list)));
+  }
+  return llvm::formatv("{0}", llvm::json::Value(std::move(kernels))).str();
+}

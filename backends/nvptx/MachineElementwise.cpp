@@ -1,0 +1,224 @@
+//===- MachineElementwise.cpp - arithmetic on one element ------------------------===//
+//
+// Partial operations get the results docs/language.md states: LLVM never sees a division by zero,
+// MIN / -1, a shift past the width or an unsaturated conversion.
+//
+//===----------------------------------------------------------------------===//
+
+#include "backends/nvptx/Machine.h"
+#include "ir/diagnostics/Diagnostics.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tk;
+using namespace tk::nvptx;
+
+/// A sum, difference or product of an i32 tile whose elements keep their constant apart. True when
+/// done.
+bool Machine::foldOffset(Operation *op) {
+  if (!isa<arith::AddIOp, arith::MulIOp>(op) || !isa<RankedTensorType>(op->getResult(0).getType()) ||
+      !elementTypeOf(op->getResult(0).getType()).isInteger(32))
+    return false;
+  const Tile &a = tiles[op->getOperand(0)], &b = tiles[op->getOperand(1)];
+  auto allConstant = [](const Tile &tile) {
+    return llvm::all_of(tile, [](const Element &e) { return !e.var; });
+  };
+  if (!allConstant(a) && !allConstant(b))
+    return false;
+  Tile result;
+  std::map<std::pair<void *, int64_t>, Value> products;
+  for (auto [x, y] : llvm::zip(a, b)) {
+    const Element &running = x.var ? x : y;
+    int64_t number = x.var ? y.imm : x.imm;
+    auto wrap = [](int64_t value) { return int64_t(int32_t(uint32_t(value))); };
+    if (isa<arith::AddIOp>(op)) {
+      result.push_back({running.var, wrap(running.imm + number)});
+      continue;
+    }
+    Value &product = products[{running.var.getAsOpaquePointer(), number}];
+    if (running.var && !product)
+      product = LLVM::MulOp::create(builder, loc, running.var, integer(number, 32));
+    result.push_back({product, wrap(running.imm * number)});
+  }
+  tiles[op->getResult(0)] = std::move(result);
+  return true;
+}
+
+LogicalResult Machine::lowerElementwise(Operation *op) {
+  if (foldOffset(op))
+    return success();
+  if (!isa<RankedTensorType>(op->getResult(0).getType())) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(scalar(operand));
+    Value result = element(op, operands);
+    if (!result)
+      return emit<diag::MachineUnsupported>(op->getLoc(), op->getName().getStringRef(), target.name);
+    scalars[op->getResult(0)] = result;
+    return success();
+  }
+  unsigned count = layoutOf(op->getResult(0)).numRegisters();
+  Tile result;
+  std::map<std::vector<void *>, Value> known; // uniform tiles are computed once
+  for (unsigned i = 0; i < count; ++i) {
+    SmallVector<Value> operands;
+    std::vector<void *> key;
+    for (Value operand : op->getOperands()) {
+      bool isTile = isa<RankedTensorType>(operand.getType());
+      const Element &e = isTile ? tiles[operand][i] : Element{scalar(operand), 0};
+      // Constants of i32 get one value each, so that equal elements are one key.
+      operands.push_back(isTile ? materialize(e) : e.var);
+      key.push_back(e.var.getAsOpaquePointer());
+      key.push_back(reinterpret_cast<void *>(e.imm));
+    }
+    Value &value = known[key];
+    if (!value)
+      value = element(op, operands);
+    if (!value)
+      return emit<diag::MachineUnsupported>(op->getLoc(), op->getName().getStringRef(), target.name);
+    result.push_back({value, 0});
+  }
+  tiles[op->getResult(0)] = std::move(result);
+  return success();
+}
+
+Value Machine::element(Operation *op, ValueRange v) {
+  Type resultType = machineType(elementTypeOf(op->getResult(0).getType()));
+  return TypeSwitch<Operation *, Value>(op)
+      .Case<arith::CmpIOp, arith::CmpFOp>([&](Operation *op) { return compare(op, v); })
+      .Case<arith::SelectOp>([&](auto) { return LLVM::SelectOp::create(builder, loc, v[0], v[1], v[2]); })
+      .Case<arith::ExtSIOp>([&](auto) { return LLVM::SExtOp::create(builder, loc, resultType, v[0]); })
+      .Case<arith::ExtUIOp>([&](auto) { return LLVM::ZExtOp::create(builder, loc, resultType, v[0]); })
+      .Case<arith::TruncIOp>([&](auto) { return LLVM::TruncOp::create(builder, loc, resultType, v[0]); })
+      .Case<arith::ExtFOp>([&](auto) { return LLVM::FPExtOp::create(builder, loc, resultType, v[0]); })
+      .Case<DivOp>([&](auto) { return division(op, v, /*remainder=*/false); })
+      .Case<RemOp>([&](auto) { return division(op, v, /*remainder=*/true); })
+      .Case<ShlOp>([&](auto) { return shift(op, v, /*left=*/true); })
+      .Case<ShrOp>([&](auto) { return shift(op, v, /*left=*/false); })
+      .Case<MinOp>([&](auto) { return extremum(op, v, /*maximum=*/false); })
+      .Case<MaxOp>([&](auto) { return extremum(op, v, /*maximum=*/true); })
+      .Case([&](CastOp cast) { return conversion(cast, v[0]); })
+      .Case([&](UnaryOp fn) { return unary(fn, v[0]); })
+      .Case<FmaOp>([&](auto) { return LLVM::FMAOp::create(builder, loc, v[0], v[1], v[2]); })
+      .Default([&](Operation *op) { return arithmetic(op, v); });
+}
+
+Value Machine::arithmetic(Operation *op, ValueRange v) {
+  auto flags = LLVM::FastmathFlagsAttr::get(
+      context, contract ? LLVM::FastmathFlags::contract : LLVM::FastmathFlags::none);
+  return TypeSwitch<Operation *, Value>(op)
+      .Case<arith::AddIOp>([&](auto) { return LLVM::AddOp::create(builder, loc, v[0], v[1]); })
+      .Case<arith::SubIOp>([&](auto) { return LLVM::SubOp::create(builder, loc, v[0], v[1]); })
+      .Case<arith::MulIOp>([&](auto) { return LLVM::MulOp::create(builder, loc, v[0], v[1]); })
+      .Case<arith::AndIOp>([&](auto) { return LLVM::AndOp::create(builder, loc, v[0], v[1]); })
+      .Case<arith::OrIOp>([&](auto) { return LLVM::OrOp::create(builder, loc, v[0], v[1]); })
+      .Case<arith::XOrIOp>([&](auto) { return LLVM::XOrOp::create(builder, loc, v[0], v[1]); })
+      .Case<arith::AddFOp>([&](auto) { return LLVM::FAddOp::create(builder, loc, v[0].getType(), v[0], v[1], flags); })
+      .Case<arith::SubFOp>([&](auto) { return LLVM::FSubOp::create(builder, loc, v[0].getType(), v[0], v[1], flags); })
+      .Case<arith::MulFOp>([&](auto) { return LLVM::FMulOp::create(builder, loc, v[0].getType(), v[0], v[1], flags); })
+      .Case<arith::NegFOp>([&](auto) { return LLVM::FNegOp::create(builder, loc, v[0]); })
+      .Default([](Operation *) { return Value(); });
+}
+
+Value Machine::compare(Operation *op, ValueRange v) {
+  if (auto integers = dyn_cast<arith::CmpIOp>(op))
+    return LLVM::ICmpOp::create(builder, loc, static_cast<LLVM::ICmpPredicate>(integers.getPredicate()),
+                                v[0], v[1]);
+  auto predicate = cast<arith::CmpFOp>(op).getPredicate();
+  return LLVM::FCmpOp::create(builder, loc, static_cast<LLVM::FCmpPredicate>(predicate), v[0], v[1]);
+}
+
+/// x // 0 = 0, x % 0 = x, MIN // -1 = MIN, MIN % -1 = 0: a divisor of 1 gives the last two.
+Value Machine::division(Operation *op, ValueRange v, bool remainder) {
+  Type type = v[0].getType();
+  if (isa<FloatType>(type))
+    return LLVM::FDivOp::create(builder, loc, type, v[0], v[1]);
+  bool isUnsigned = op->hasAttr("is_unsigned");
+  unsigned bits = type.getIntOrFloatBitWidth();
+  auto divide = [&](Value divisor) -> Value {
+    if (remainder)
+      return isUnsigned ? LLVM::URemOp::create(builder, loc, v[0], divisor).getResult()
+                        : LLVM::SRemOp::create(builder, loc, v[0], divisor).getResult();
+    return isUnsigned ? LLVM::UDivOp::create(builder, loc, v[0], divisor).getResult()
+                      : LLVM::SDivOp::create(builder, loc, v[0], divisor).getResult();
+  };
+  APInt known;
+  if (matchPattern(v[1], m_ConstantInt(&known)) && !known.isZero() && !known.isAllOnes())
+    return divide(v[1]);
+  Value zero = integer(0, bits), one = integer(1, bits);
+  Value isZero = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, v[1], zero);
+  Value unsafe = isZero;
+  if (!isUnsigned) {
+    Value minusOne = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, v[1], integer(-1, bits));
+    Value least = LLVM::ConstantOp::create(builder, 
+        loc, type, builder.getIntegerAttr(type, APInt::getSignedMinValue(bits)));
+    Value isLeast = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, v[0], least);
+    unsafe = LLVM::OrOp::create(builder, loc, isZero, LLVM::AndOp::create(builder, loc, minusOne, isLeast));
+  }
+  Value result = divide(LLVM::SelectOp::create(builder, loc, unsafe, one, v[1]));
+  return LLVM::SelectOp::create(builder, loc, isZero, remainder ? v[0] : zero, result);
+}
+
+Value Machine::shift(Operation *op, ValueRange v, bool left) {
+  unsigned bits = v[0].getType().getIntOrFloatBitWidth();
+  bool arithmeticShift = !left && !op->hasAttr("is_unsigned");
+  Value width = integer(bits, bits), last = integer(bits - 1, bits);
+  if (bits == 1) { // any count but 0 is past the width; the arithmetic shift keeps the sign
+    if (arithmeticShift)
+      return v[0];
+    Value none = LLVM::XOrOp::create(builder, loc, v[1], integer(1, 1));
+    return LLVM::AndOp::create(builder, loc, v[0], none);
+  }
+  Value inside = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult, v[1], width);
+  Value count = LLVM::SelectOp::create(builder, loc, inside, v[1], last);
+  if (arithmeticShift)
+    return LLVM::AShrOp::create(builder, loc, v[0], count);
+  Value shifted = left ? LLVM::ShlOp::create(builder, loc, v[0], count).getResult()
+                       : LLVM::LShrOp::create(builder, loc, v[0], count).getResult();
+  return LLVM::SelectOp::create(builder, loc, inside, shifted, integer(0, bits));
+}
+
+Value Machine::extremum(Operation *op, ValueRange v, bool maximum) {
+  Type type = v[0].getType();
+  auto num = op->getAttrOfType<NumAttr>("num");
+  if (isa<FloatType>(type)) {
+    bool number = num && num.getNan() == NanRule::number;
+    StringRef name = maximum ? (number ? "llvm.maximumnum" : "llvm.maximum")
+                             : (number ? "llvm.minimumnum" : "llvm.minimum");
+    return intrinsic(name, type, v);
+  }
+  bool isUnsigned = op->hasAttr("is_unsigned");
+  StringRef name = maximum ? (isUnsigned ? "llvm.umax" : "llvm.smax")
+                           : (isUnsigned ? "llvm.umin" : "llvm.smin");
+  return intrinsic(name, type, v);
+}
+
+Value Machine::conversion(CastOp op, Value x) {
+  Type from = x.getType(), to = machineType(elementTypeOf(op.getResult().getType()));
+  if (isa<FloatType>(from) && isa<FloatType>(to)) {
+    unsigned fromBits = from.getIntOrFloatBitWidth(), toBits = to.getIntOrFloatBitWidth();
+    if (fromBits == toBits) { // f16 and bf16: exact in f32, rounded once
+      x = LLVM::FPExtOp::create(builder, loc, builder.getF32Type(), x);
+      return LLVM::FPTruncOp::create(builder, loc, to, x);
+    }
+    return toBits > fromBits ? LLVM::FPExtOp::create(builder, loc, to, x).getResult()
+                             : LLVM::FPTruncOp::create(builder, loc, to, x).getResult();
+  }
+  if (isa<FloatType>(to)) {
+    return op.getFromUnsigned() || from.isInteger(1)
+               ? LLVM::UIToFPOp::create(builder, loc, to, x).getResult()
+               : LLVM::SIToFPOp::create(builder, loc, to, x).getResult();
+  }
+  if (from.getIntOrFloatBitWidth() == 16) // small floats are exact in f32
+    x = LLVM::FPExtOp::create(builder, loc, builder.getF32Type(), x);
+  if (op.getNum() && op.getNum()->getRound() == Round::rne)
+    x = intrinsic("llvm.roundeven", x.getType(), x);
+  return intrinsic(op.getToUnsigned() || to.isInteger(1) ? "llvm.fptoui.sat" : "llvm.fptosi.sat", to, x);
+}
+
+Value Machine::intrinsic(StringRef name, Type type, ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(builder, loc, type, builder.getStringAttr(name), operands)
+      .getResult(0);
+}

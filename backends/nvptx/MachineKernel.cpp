@@ -1,0 +1,366 @@
+//===- MachineKernel.cpp - signature, entry and control flow of a kernel -----------===//
+
+#include "backends/nvptx/Machine.h"
+#include "ir/diagnostics/Diagnostics.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tk;
+using namespace tk::nvptx;
+
+Machine::Machine(KernelOp kernel, const Target &target, Value)
+    : kernel(kernel), target(target), context(kernel.getContext()), builder(kernel),
+      loc(kernel.getLoc()) {
+  auto numerics = kernel.getContract().getFields().getAs<DictionaryAttr>("numerics");
+  if (auto flag = numerics ? numerics.getAs<BoolAttr>("contract") : BoolAttr())
+    contract = flag.getValue();
+}
+
+//===----------------------------------------------------------------------===//
+// Signature
+//===----------------------------------------------------------------------===//
+
+static StringRef accessName(DictionaryAttr argument, StringRef field) {
+  return argument.getAs<StringAttr>(field).getValue();
+}
+
+static std::string viewPointer(KernelOp kernel, Value view) {
+  unsigned index = cast<BlockArgument>(view).getArgNumber();
+  return (accessName(kernel.getArgContract(index), "name") + ".ptr").str();
+}
+
+static Attribute entryOf(KernelOp kernel, Value view, StringRef list, int64_t axis) {
+  unsigned index = cast<BlockArgument>(view).getArgNumber();
+  return kernel.getArgContract(index).getAs<ArrayAttr>(list)[axis];
+}
+
+static std::string keyOf(Attribute value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << value;
+  return text;
+}
+
+unsigned Machine::paramFor(Attribute value, Type type, StringRef dtype) {
+  auto [it, isNew] = paramIndex.try_emplace(keyOf(value), deviceParams.size());
+  if (isNew) {
+    unsigned bits = isa<LLVM::LLVMPointerType>(type) ? 64 : type.getIntOrFloatBitWidth();
+    deviceParams.push_back({value, type, dtype.str(), bits / 8});
+  }
+  return it->second;
+}
+
+/// What the body uses, pointers first, each thing once.
+void Machine::collectParams() {
+  Type pointerType = LLVM::LLVMPointerType::get(context, 1), i64 = builder.getI64Type();
+  SmallVector<std::pair<unsigned, Attribute>> pointers;
+  kernel.walk([&](BaseOp base) {
+    unsigned index = cast<BlockArgument>(base.getView()).getArgNumber();
+    pointers.push_back({index, builder.getStringAttr(viewPointer(kernel, base.getView()))});
+  });
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (isa<PtrType>(argument.getType()) && !argument.use_empty())
+      pointers.push_back(
+          {argument.getArgNumber(),
+           builder.getStringAttr(
+               accessName(kernel.getArgContract(argument.getArgNumber()), "name") + ".ptr")});
+  llvm::stable_sort(pointers, llvm::less_first());
+  for (auto &[index, name] : pointers)
+    paramFor(name, pointerType, "ptr");
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    if (isa<PtrType, ViewType>(argument.getType()) || argument.use_empty())
+      continue;
+    DictionaryAttr entry = kernel.getArgContract(argument.getArgNumber());
+    Type type = argument.getType().isInteger(1) ? builder.getI8Type() : argument.getType();
+    paramFor(entry.get("name"), type, accessName(entry, "dtype"));
+  }
+  kernel.walk([&](Operation *op) {
+    Attribute value;
+    if (auto extent = dyn_cast<ExtentOp>(op))
+      value = entryOf(kernel, extent.getView(), "extents", extent.getAxis());
+    if (auto stride = dyn_cast<StrideOp>(op))
+      value = entryOf(kernel, stride.getView(), "strides", stride.getAxis());
+    if (value && !isa<IntegerAttr>(value))
+      paramFor(value, i64, "i64");
+  });
+}
+
+/// The divisor that the variant's facts promise for a parameter, 1 when none.
+static int64_t promised(KernelOp kernel, Attribute value) {
+  auto facts = kernel->getAttrOfType<ArrayAttr>("facts");
+  if (!facts)
+    return 1;
+  for (Attribute fact : facts) {
+    auto term = cast<ArrayAttr>(fact);
+    if (cast<StringAttr>(term[0]).getValue() == "divides" && term[2] == value)
+      return cast<IntegerAttr>(term[1]).getInt();
+  }
+  return 1;
+}
+
+void Machine::attachAttributes(LLVM::LLVMFuncOp function) {
+  auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
+  auto warps = options.getAs<IntegerAttr>("warps");
+  int32_t threads = int32_t((warps ? warps.getInt() : 4) * target.warpSize);
+  function->setAttr("nvvm.kernel", builder.getUnitAttr());
+  function->setAttr("nvvm.reqntid", builder.getDenseI32ArrayAttr({threads, 1, 1}));
+  if (auto maximum = options.getAs<IntegerAttr>("maxregs"))
+    function->setAttr("nvvm.maxnreg", builder.getI32IntegerAttr(maximum.getInt()));
+  auto disjoint = kernel.getContract().getFields().getAs<ArrayAttr>("disjoint");
+  for (auto [i, param] : llvm::enumerate(deviceParams)) {
+    if (!isa<LLVM::LLVMPointerType>(param.type))
+      continue;
+    if (int64_t align = promised(kernel, param.value); align > 1)
+      function.setArgAttr(i, "llvm.align", builder.getI64IntegerAttr(align));
+    if (!disjoint.empty())
+      function.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
+  }
+}
+
+LLVM::LLVMFuncOp Machine::makeFunction() {
+  SmallVector<Type> types;
+  for (const DeviceParam &param : deviceParams)
+    types.push_back(param.type);
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
+  // The symbol is the kernel's; the kernel goes away in the end.
+  auto made = LLVM::LLVMFuncOp::create(builder, loc, kernel.getSymName(), type);
+  function = made;
+  attachAttributes(made);
+  return made;
+}
+
+void Machine::makeEntry() {
+  Block *entry = function.addEntryBlock(builder);
+  builder.setInsertionPointToStart(entry);
+  Type i32 = builder.getI32Type();
+  thread = NVVM::ThreadIdXOp::create(builder, loc, i32);
+  lane = LLVM::AndOp::create(builder, loc, thread, integer(target.warpSize - 1, 32));
+  warp = LLVM::LShrOp::create(builder, loc, thread, integer(llvm::Log2_64(target.warpSize), 32));
+}
+
+void Machine::bindArguments() {
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    if (isa<ViewType>(argument.getType()) || argument.use_empty())
+      continue;
+    DictionaryAttr entry = kernel.getArgContract(argument.getArgNumber());
+    Attribute name = entry.get("name");
+    if (isa<PtrType>(argument.getType()))
+      name = builder.getStringAttr(accessName(entry, "name") + ".ptr");
+    Value param = function.getArgument(paramIndex.at(keyOf(name)));
+    if (argument.getType().isInteger(1))
+      param = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, param, integer(0, 8));
+    scalars[argument] = param;
+  }
+}
+
+FailureOr<LLVM::LLVMFuncOp> Machine::lower() {
+  collectParams();
+  LLVM::LLVMFuncOp made = makeFunction();
+  makeEntry();
+  bindArguments();
+  if (failed(lowerBlock(kernel.getBody().front())))
+    return failure();
+  return made;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+/// program_id and num_programs: 32 bits of hardware, never negative.
+static Value gridRegister(OpBuilder &builder, Location loc, int64_t axis, bool count) {
+  Type i32 = builder.getI32Type();
+  Value value;
+  switch (axis) {
+  case 0:
+    value = count ? NVVM::GridDimXOp::create(builder, loc, i32).getResult()
+                  : NVVM::BlockIdXOp::create(builder, loc, i32).getResult();
+    break;
+  case 1:
+    value = count ? NVVM::GridDimYOp::create(builder, loc, i32).getResult()
+                  : NVVM::BlockIdYOp::create(builder, loc, i32).getResult();
+    break;
+  default:
+    value = count ? NVVM::GridDimZOp::create(builder, loc, i32).getResult()
+                  : NVVM::BlockIdZOp::create(builder, loc, i32).getResult();
+  }
+  return LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), value);
+}
+
+LogicalResult Machine::lowerBlock(Block &block) {
+  // An address made in this block is of no use after it.
+  auto outer = addresses;
+  for (Operation &op : block.without_terminator()) {
+    loc = op.getLoc();
+    if (failed(lowerOp(&op)))
+      return failure();
+  }
+  addresses = outer;
+  if (isa<ReturnOp>(block.getTerminator()))
+    LLVM::ReturnOp::create(builder, loc, ValueRange());
+  return success();
+}
+
+LogicalResult Machine::lowerOp(Operation *op) {
+  auto done = [](auto &&...) { return success(); };
+  auto viewEntry = [&](Value view, StringRef list, int64_t axis) -> Value {
+    Attribute value = entryOf(kernel, view, list, axis);
+    if (auto number = dyn_cast<IntegerAttr>(value))
+      return integer(number.getInt(), 64);
+    return function.getArgument(paramIndex.at(keyOf(value)));
+  };
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](scf::ForOp loop) { return lowerFor(loop); })
+      .Case([&](scf::WhileOp loop) { return lowerWhile(loop); })
+      .Case([&](scf::IfOp branch) { return lowerIf(branch); })
+      .Case<arith::ConstantOp>([&](Operation *op) { return done((lowerConstant(op), 0)); })
+      .Case<ArangeOp, SplatOp, ExpandDimsOp, BroadcastOp>(
+          [&](Operation *op) { return done((lowerShape(op), 0)); })
+      .Case([&](ProgramIdOp id) {
+        return done(scalars[id] = gridRegister(builder, loc, id.getAxis(), false));
+      })
+      .Case([&](NumProgramsOp count) {
+        return done(scalars[count] = gridRegister(builder, loc, count.getAxis(), true));
+      })
+      .Case([&](ExtentOp e) { return done(scalars[e] = viewEntry(e.getView(), "extents", e.getAxis())); })
+      .Case([&](StrideOp s) { return done(scalars[s] = viewEntry(s.getView(), "strides", s.getAxis())); })
+      .Case([&](BaseOp base) {
+        Attribute name = builder.getStringAttr(viewPointer(kernel, base.getView()));
+        return done(scalars[base] = function.getArgument(paramIndex.at(keyOf(name))));
+      })
+      .Case([&](PtrAddOp add) { return done((lowerPtrAdd(add), 0)); })
+      .Case([&](tkg::LoadOp load) { return done((lowerLoad(load), 0)); })
+      .Case([&](tkg::StoreOp store) { return done((lowerStore(store), 0)); })
+      .Case([&](LoadOp load) { return lowerPointerLoad(load); })
+      .Case([&](StoreOp store) { return lowerPointerStore(store); })
+      .Case([&](tkg::ReduceOp reduce) { return done((lowerReduce(reduce), 0)); })
+      .Case([&](tkg::AllocOp) { return success(); })
+      .Case([&](tkg::BufStoreOp store) { return done((lowerBufStore(store), 0)); })
+      .Case([&](tkg::BufLoadOp load) { return done((lowerBufLoad(load), 0)); })
+      .Case([&](tkg::ConvertOp convert) { return done((lowerConvert(convert), 0)); })
+      .Case([&](tkg::BarrierOp) { return done(NVVM::Barrier0Op::create(builder, loc)); })
+      .Default([&](Operation *op) {
+        if (op->getNumResults() == 1)
+          return lowerElementwise(op);
+        return LogicalResult(emit<diag::MachineUnsupported>(
+            op->getLoc(), op->getName().getStringRef(), target.name));
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow: blocks with one argument for each register
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> Machine::flatten(ValueRange values) {
+  SmallVector<Value> flat;
+  for (Value value : values) {
+    if (!isa<RankedTensorType>(value.getType()))
+      flat.push_back(scalar(value));
+    else
+      for (unsigned i = 0; i < tiles[value].size(); ++i)
+        flat.push_back(reg(value, i));
+  }
+  return flat;
+}
+
+void Machine::unflatten(ValueRange values, ValueRange flat) {
+  size_t next = 0;
+  for (Value value : values) {
+    if (!isa<RankedTensorType>(value.getType())) {
+      scalars[value] = flat[next++];
+      continue;
+    }
+    Tile tile;
+    for (int32_t i = 0; i < layoutOf(value).numRegisters(); ++i)
+      tile.push_back({flat[next++], 0});
+    tiles[value] = std::move(tile);
+  }
+}
+
+SmallVector<Type> Machine::flatTypes(ValueRange values) {
+  SmallVector<Type> types;
+  for (Value value : values) {
+    bool isTile = isa<RankedTensorType>(value.getType());
+    types.append(isTile ? layoutOf(value).numRegisters() : 1,
+                 machineType(elementTypeOf(value.getType())));
+  }
+  return types;
+}
+
+Block *Machine::newBlock(ArrayRef<Type> types) {
+  Block *block = new Block();
+  function.getBody().push_back(block);
+  for (Type type : types)
+    block->addArgument(type, loc);
+  return block;
+}
+
+LogicalResult Machine::lowerFor(scf::ForOp op) {
+  SmallVector<Type> types = flatTypes(op.getResults());
+  SmallVector<Value> start{integer(0, 64)};
+  llvm::append_range(start, flatten(op.getInitArgs()));
+  types.insert(types.begin(), builder.getI64Type());
+  Value trips = scalar(op.getUpperBound());
+  Block *header = newBlock(types), *body = newBlock({}), *exit = newBlock({});
+  LLVM::BrOp::create(builder, loc, start, header);
+  builder.setInsertionPointToEnd(header);
+  Value index = header->getArgument(0);
+  Value more = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, index, trips);
+  LLVM::CondBrOp::create(builder, loc, more, body, ValueRange(), exit, ValueRange());
+  builder.setInsertionPointToEnd(body);
+  scalars[op.getInductionVar()] = index;
+  unflatten(op.getRegionIterArgs(), header->getArguments().drop_front());
+  if (failed(lowerBlock(*op.getBody())))
+    return failure();
+  SmallVector<Value> next{LLVM::AddOp::create(builder, loc, index, integer(1, 64),
+                                              LLVM::IntegerOverflowFlags::nsw)};
+  llvm::append_range(next, flatten(op.getBody()->getTerminator()->getOperands()));
+  LLVM::BrOp::create(builder, loc, next, header);
+  builder.setInsertionPointToEnd(exit);
+  unflatten(op.getResults(), header->getArguments().drop_front());
+  return success();
+}
+
+LogicalResult Machine::lowerWhile(scf::WhileOp op) {
+  Block *header = newBlock(flatTypes(op.getBeforeArguments()));
+  LLVM::BrOp::create(builder, loc, flatten(op.getInits()), header);
+  builder.setInsertionPointToEnd(header);
+  unflatten(op.getBeforeArguments(), header->getArguments());
+  if (failed(lowerBlock(*op.getBeforeBody())))
+    return failure();
+  scf::ConditionOp condition = op.getConditionOp();
+  SmallVector<Value> passed = flatten(condition.getArgs());
+  Block *body = newBlock({}), *exit = newBlock({});
+  LLVM::CondBrOp::create(builder, loc, scalar(condition.getCondition()), body, ValueRange(), exit,
+                         ValueRange());
+  builder.setInsertionPointToEnd(body);
+  unflatten(op.getAfterArguments(), passed);
+  if (failed(lowerBlock(*op.getAfterBody())))
+    return failure();
+  LLVM::BrOp::create(builder, loc, flatten(op.getYieldOp().getOperands()), header);
+  builder.setInsertionPointToEnd(exit);
+  unflatten(op.getResults(), passed);
+  return success();
+}
+
+LogicalResult Machine::lowerIf(scf::IfOp op) {
+  Block *thenBlock = newBlock({}), *elseBlock = newBlock({});
+  Block *merge = newBlock(flatTypes(op.getResults()));
+  LLVM::CondBrOp::create(builder, loc, scalar(op.getCondition()), thenBlock, ValueRange(), elseBlock,
+                         ValueRange());
+  for (auto [region, block] : {std::pair(&op.getThenRegion(), thenBlock),
+                               std::pair(&op.getElseRegion(), elseBlock)}) {
+    builder.setInsertionPointToEnd(block);
+    SmallVector<Value> results;
+    if (!region->empty()) {
+      if (failed(lowerBlock(region->front())))
+        return failure();
+      results = flatten(region->front().getTerminator()->getOperands());
+    }
+    LLVM::BrOp::create(builder, loc, results, merge);
+  }
+  builder.setInsertionPointToEnd(merge);
+  unflatten(op.getResults(), merge->getArguments());
+  return success();
+}

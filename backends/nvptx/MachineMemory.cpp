@@ -1,0 +1,244 @@
+//===- MachineMemory.cpp - loads and stores of global memory -----------------------===//
+//
+// One access of a thread is one to four words. Under a mask it is a predicated instruction
+// (tkg.ptx.load, tkg.ptx.store), never a branch; without one a plain LLVM load or store.
+//
+//===----------------------------------------------------------------------===//
+
+#include "backends/nvptx/Machine.h"
+
+using namespace mlir;
+using namespace tk;
+using namespace tk::nvptx;
+
+/// Bytes that one element takes in memory.
+static int64_t bytesOf(Type machineType) {
+  if (isa<LLVM::LLVMPointerType>(machineType))
+    return 8;
+  return machineType.isInteger(1) ? 1 : machineType.getIntOrFloatBitWidth() / 8;
+}
+
+/// base + offset, the variable part first, so that the registers of a tile share it.
+Value Machine::pointer(Value base, const Element &offset, Type pointee) {
+  auto type = LLVM::LLVMPointerType::get(context, 1);
+  int64_t bytes = elementBits(pointee) / 8;
+  Type i8 = builder.getI8Type();
+  Value address = base;
+  if (offset.var) {
+    Value &known = addresses[{base, offset.var}];
+    if (!known) {
+      Value index = offset.var;
+      if (index.getType().isInteger(32))
+        index = LLVM::SExtOp::create(builder, loc, builder.getI64Type(), index);
+      Value scaled = LLVM::MulOp::create(builder, loc, index, integer(bytes, 64));
+      known = LLVM::GEPOp::create(builder, loc, type, i8, base, ArrayRef<LLVM::GEPArg>{scaled});
+    }
+    address = known;
+  }
+  if (offset.imm == 0)
+    return address;
+  return LLVM::GEPOp::create(builder, loc, type, i8, address,
+                             ArrayRef<LLVM::GEPArg>{integer(offset.imm * bytes, 64)});
+}
+
+/// Elements of one access as words of 16, 32 or 64 bits (or one byte in 16).
+SmallVector<Value> Machine::toWords(ArrayRef<Value> elements) {
+  Type type = elements.front().getType();
+  int64_t bytes = bytesOf(type), total = bytes * elements.size();
+  SmallVector<Value> plain;
+  for (Value element : elements) {
+    if (isa<LLVM::LLVMPointerType>(type))
+      element = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), element);
+    else if (type.isInteger(1))
+      element = LLVM::ZExtOp::create(builder, loc, builder.getI8Type(), element);
+    else if (isa<FloatType>(type))
+      element = LLVM::BitcastOp::create(builder, loc, builder.getIntegerType(bytes * 8), element);
+    plain.push_back(element);
+  }
+  if (total == 1)
+    return {LLVM::ZExtOp::create(builder, loc, builder.getI16Type(), plain[0])};
+  int64_t wordBytes = bytes >= 4 ? bytes : std::min<int64_t>(total, 4);
+  int64_t perWord = wordBytes / bytes;
+  if (perWord == 1)
+    return plain;
+  SmallVector<Value> words;
+  auto vectorType = VectorType::get({perWord}, builder.getIntegerType(bytes * 8));
+  for (size_t first = 0; first < plain.size(); first += perWord) {
+    Value vector = LLVM::PoisonOp::create(builder, loc, vectorType);
+    for (int64_t i = 0; i < perWord; ++i)
+      vector = LLVM::InsertElementOp::create(builder, loc, vector, plain[first + i], integer(i, 32));
+    words.push_back(LLVM::BitcastOp::create(builder, loc, builder.getIntegerType(wordBytes * 8), vector));
+  }
+  return words;
+}
+
+SmallVector<Value> Machine::fromWords(ArrayRef<Value> words, Type type, unsigned count) {
+  int64_t bytes = bytesOf(type);
+  SmallVector<Value> plain;
+  Type integerType = builder.getIntegerType(bytes * 8);
+  for (Value word : words) {
+    int64_t wordBytes = word.getType().getIntOrFloatBitWidth() / 8;
+    int64_t perWord = count == 1 ? 1 : wordBytes / bytes;
+    if (count == 1 && wordBytes > bytes) {
+      plain.push_back(LLVM::TruncOp::create(builder, loc, integerType, word));
+    } else if (perWord == 1) {
+      plain.push_back(word);
+    } else {
+      Value vector = LLVM::BitcastOp::create(builder, loc, VectorType::get({perWord}, integerType), word);
+      for (int64_t i = 0; i < perWord; ++i)
+        plain.push_back(LLVM::ExtractElementOp::create(builder, loc, vector, integer(i, 32)));
+    }
+  }
+  for (Value &element : plain) {
+    if (isa<LLVM::LLVMPointerType>(type))
+      element = LLVM::IntToPtrOp::create(builder, loc, type, element);
+    else if (type.isInteger(1))
+      element = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, element, integer(0, 8));
+    else if (isa<FloatType>(type))
+      element = LLVM::BitcastOp::create(builder, loc, type, element);
+  }
+  return plain;
+}
+
+/// Words at `pointer`, all of type `word`.
+SmallVector<Value> Machine::loadWords(Value pointer, Value predicate, ArrayRef<Value> fills,
+                                      bool readonly, bool byte, Type word) {
+  if (predicate) {
+    auto load = tkg::PtxLoadOp::create(builder, loc, SmallVector<Type>(fills.size(), word), pointer,
+                                       predicate, fills, readonly, byte);
+    return SmallVector<Value>(load.getResults());
+  }
+  Type memory = byte ? builder.getI8Type() : word;
+  unsigned align = memory.getIntOrFloatBitWidth() / 8 * fills.size();
+  Type type = fills.size() == 1 ? memory : VectorType::get({int64_t(fills.size())}, memory);
+  auto load = LLVM::LoadOp::create(builder, loc, type, pointer, align, /*isVolatile=*/false,
+                                   /*isNonTemporal=*/false, /*isInvariant=*/readonly);
+  if (byte)
+    return {LLVM::ZExtOp::create(builder, loc, word, load)};
+  if (fills.size() == 1)
+    return {load.getResult()};
+  SmallVector<Value> words;
+  for (unsigned i = 0; i < fills.size(); ++i)
+    words.push_back(LLVM::ExtractElementOp::create(builder, loc, load, integer(i, 32)));
+  return words;
+}
+
+SmallVector<Value> Machine::loadElements(Value pointer, Value predicate, Value fill, Type type,
+                                         unsigned count, bool readonly) {
+  if (!fill)
+    fill = isa<FloatType>(type) ? floating(0.0, type)
+           : isa<LLVM::LLVMPointerType>(type)
+               ? LLVM::ZeroOp::create(builder, loc, type).getResult()
+               : integer(0, type.getIntOrFloatBitWidth());
+  SmallVector<Value> fills = toWords(SmallVector<Value>(count, fill));
+  bool byte = count * bytesOf(type) == 1;
+  return fromWords(loadWords(pointer, predicate, fills, readonly, byte, fills.front().getType()), type,
+                   count);
+}
+
+void Machine::storeElements(Value pointer, Value predicate, ArrayRef<Value> elements) {
+  SmallVector<Value> words = toWords(elements);
+  bool byte = elements.size() * bytesOf(elements.front().getType()) == 1;
+  if (predicate) {
+    tkg::PtxStoreOp::create(builder, loc, pointer, predicate, words, byte);
+    return;
+  }
+  Value value = words.front();
+  if (byte)
+    value = LLVM::TruncOp::create(builder, loc, builder.getI8Type(), value);
+  unsigned align = value.getType().getIntOrFloatBitWidth() / 8 * words.size();
+  if (words.size() > 1) {
+    auto type = VectorType::get({int64_t(words.size())}, value.getType());
+    value = LLVM::PoisonOp::create(builder, loc, type);
+    for (auto [i, word] : llvm::enumerate(words))
+      value = LLVM::InsertElementOp::create(builder, loc, value, word, integer(i, 32));
+  }
+  LLVM::StoreOp::create(builder, loc, value, pointer, align);
+}
+
+void Machine::lowerLoad(tkg::LoadOp op) {
+  LinearLayout layout = layoutOf(op.getResult());
+  Type type = machineType(elementTypeOf(op.getResult().getType()));
+  Value base = scalar(op.getBase()), fill = op.getFill() ? scalar(op.getFill()) : Value();
+  int64_t vector = op.getVector();
+  Tile result(layout.numRegisters());
+  for (int64_t first = 0; first < layout.numRegisters(); first += vector) {
+    Value predicate = op.getMask() ? reg(op.getMask(), first) : Value();
+    predicate = andOf(predicate, validity(layout, first));
+    Value address = pointer(base, tiles[op.getOffset()][first], op.getBase().getType().getPointee());
+    SmallVector<Value> elements =
+        loadElements(address, predicate, fill, type, vector, op.getReadonly());
+    for (int64_t i = 0; i < vector; ++i)
+      result[first + i] = {elements[i], 0};
+  }
+  tiles[op.getResult()] = std::move(result);
+}
+
+void Machine::lowerStore(tkg::StoreOp op) {
+  LinearLayout layout = layoutOf(op.getValue());
+  Value base = scalar(op.getBase()), owner = ownership(layout);
+  int64_t vector = op.getVector();
+  uint32_t duplicates = layout.ownerMask(InDim::Register);
+  for (int64_t first = 0; first < layout.numRegisters(); first += vector) {
+    if (first % layout.numCoreElements() & duplicates)
+      continue;
+    Value predicate = op.getMask() ? reg(op.getMask(), first) : Value();
+    predicate = andOf(andOf(predicate, validity(layout, first)), owner);
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < vector; ++i)
+      elements.push_back(reg(op.getValue(), first + i));
+    storeElements(pointer(base, tiles[op.getOffset()][first], op.getBase().getType().getPointee()),
+                  predicate, elements);
+  }
+}
+
+/// Through a scalar pointer, or a tile of pointers that has no common base.
+LogicalResult Machine::lowerPointerLoad(LoadOp op) {
+  Type type = machineType(elementTypeOf(op.getType()));
+  Value fill = op.getFill() ? scalar(op.getFill()) : Value();
+  if (!isa<RankedTensorType>(op.getType())) {
+    Value predicate = op.getMask() ? scalar(op.getMask()) : Value();
+    scalars[op] = loadElements(scalar(op.getPointer()), predicate, fill, type, 1, false)[0];
+    return success();
+  }
+  LinearLayout layout = layoutOf(op);
+  Tile result;
+  for (int32_t i = 0; i < layout.numRegisters(); ++i) {
+    Value predicate = op.getMask() ? reg(op.getMask(), i) : Value();
+    predicate = andOf(predicate, validity(layout, i));
+    result.push_back({loadElements(reg(op.getPointer(), i), predicate, fill, type, 1, false)[0], 0});
+  }
+  tiles[op] = std::move(result);
+  return success();
+}
+
+LogicalResult Machine::lowerPointerStore(StoreOp op) {
+  if (!isa<RankedTensorType>(op.getValue().getType())) {
+    Value first = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, thread, integer(0, 32));
+    Value predicate = andOf(op.getMask() ? scalar(op.getMask()) : Value(), first);
+    storeElements(scalar(op.getPointer()), predicate, scalar(op.getValue()));
+    return success();
+  }
+  LinearLayout layout = layoutOf(op.getValue());
+  Value owner = ownership(layout);
+  for (int32_t i = 0; i < layout.numRegisters(); ++i) {
+    if (i % layout.numCoreElements() & layout.ownerMask(InDim::Register))
+      continue;
+    Value predicate = op.getMask() ? reg(op.getMask(), i) : Value();
+    predicate = andOf(andOf(predicate, validity(layout, i)), owner);
+    storeElements(reg(op.getPointer(), i), predicate, reg(op.getValue(), i));
+  }
+  return success();
+}
+
+void Machine::lowerPtrAdd(PtrAddOp op) {
+  Type pointee = cast<PtrType>(elementTypeOf(op.getType())).getPointee();
+  if (!isa<RankedTensorType>(op.getType())) {
+    scalars[op] = pointer(scalar(op.getPointer()), {scalar(op.getOffset()), 0}, pointee);
+    return;
+  }
+  Tile result;
+  for (int32_t i = 0; i < layoutOf(op).numRegisters(); ++i)
+    result.push_back({pointer(reg(op.getPointer(), i), tiles[op.getOffset()][i], pointee), 0});
+  tiles[op] = std::move(result);
+}

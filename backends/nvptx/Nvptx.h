@@ -1,0 +1,46 @@
+//===- Nvptx.h - from phase Ordered to a cubin, for NVIDIA ------------------===//
+//
+// The stages in order: machine passes (LLVM dialect, phase Machine), translation to LLVM IR,
+// libdevice and O3, PTX, ptxas. Each is a call of its own, so that a driver can stop after any and
+// start at any. All errors go through the MLIRContext's diagnostics.
+//
+// A module in phase Machine carries the kernels' description (docs/metadata.md without resources
+// and images) as the string attribute `tk.description`; LLVM IR carries it as the named metadata
+// `tk.description`, PTX as comment lines that begin with `// tk.description: `.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ir/target/Target.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/IR/Module.h"
+#include <memory>
+#include <string>
+
+namespace tk::nvptx {
+
+/// Adds the passes that take a module from Ordered to Machine.
+void addMachinePasses(mlir::OpPassManager &manager, const Target &target);
+
+/// Registers LLVM's NVPTX target once; cheap when repeated.
+void initializeLlvm();
+
+/// Machine to LLVM IR, not yet optimized.
+mlir::FailureOr<std::unique_ptr<llvm::Module>> translateToLlvm(mlir::ModuleOp module,
+                                                               llvm::LLVMContext &context,
+                                                               const Target &target);
+
+/// Links what is called from libdevice (read only when something is), then runs LLVM's pipeline at
+/// `optLevel` (0 to 3). `libdevicePath` may be empty when nothing is called.
+mlir::LogicalResult optimize(llvm::Module &module, const Target &target,
+                             const std::string &libdevicePath, int optLevel, mlir::Location loc);
+
+/// True when `module` calls a function of libdevice.
+bool needsLibdevice(const llvm::Module &module);
+
+/// PTX text of an optimized module. `ptxVersion` overrides the target's when positive.
+mlir::FailureOr<std::string> emitPtx(llvm::Module &module, const Target &target, int ptxVersion,
+                                     mlir::Location loc);
+
+} // namespace tk::nvptx

@@ -1,0 +1,51 @@
+//===- Compile.h - the compiler as a call --------------------------------------===//
+//
+// `compile` takes options and one input and gives the stages that were asked for as bytes in memory;
+// it writes no file and prints nothing but what -v, --print-ir-* and --time-passes ask for. What it
+// finds goes through the context's diagnostics. The tests and `tkc` itself use it; Driver.h adds
+// rendering, crash safety and files.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "driver/Options.h"
+#include "driver/Stages.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tk {
+
+/// One finished stage.
+struct Artifact {
+  Stage stage;
+  std::string bytes;
+};
+
+struct CompileResult {
+  int status = 0;                        // exit status: 0, 1 or 2
+  std::vector<Artifact> artifacts;       // the stages asked for, in order
+  std::vector<Artifact> intermediates;   // for --dump-dir and --save-temps
+  std::string description;               // JSON for the binary; empty when none is wanted or known
+  std::vector<std::string> dependencies; // files that were read
+};
+
+/// The input file, read once.
+struct Input {
+  std::string path; // as given; messages have it
+  std::string text;
+};
+
+/// Compiles `input`. `outputName` is the file name that the description gives the binary.
+CompileResult compile(const CompileOptions &options, const Input &input,
+                      const std::string &outputName, mlir::MLIRContext &context);
+
+/// A context with the dialects and translations that any stage may need, single-threaded.
+std::unique_ptr<mlir::MLIRContext> createContext();
+
+/// Adds the pass that turns places into line tables of functions in the LLVM dialect (-g).
+void addLineTables(mlir::OpPassManager &manager);
+
+} // namespace tk

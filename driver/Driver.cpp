@@ -1,0 +1,175 @@
+//===- Driver.cpp - the program `tkc` as a call ---------------------------------------===//
+//
+// Reads the input, compiles under a guard, prints what was found, writes files when all is good.
+// Diagnostics go to standard error, results to standard output.
+//
+//===----------------------------------------------------------------------===//
+
+#include "driver/Driver.h"
+#include "backends/target/Targets.h"
+#include "driver/Compile.h"
+#include "driver/Crash.h"
+#include "driver/Options.h"
+#include "driver/Outputs.h"
+#include "driver/Tools.h"
+#include "ir/diagnostics/Render.h"
+#include "ir/diagnostics/VerifyDiagnostics.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include <unistd.h>
+
+#if __has_include("driver/RunCommand.h")
+#include "driver/RunCommand.h"
+#define TKC_HAS_RUN 1
+#else
+#define TKC_HAS_RUN 0
+#endif
+
+using namespace tk;
+using llvm::StringRef;
+
+static void print(llvm::ArrayRef<DiagRecord> records, SourceTexts &sources, bool json) {
+  if (json)
+    return renderJson(records, llvm::errs());
+  bool colors = llvm::sys::Process::FileDescriptorHasColors(STDERR_FILENO);
+  renderText(records, sources, llvm::errs(), colors);
+}
+
+static int printAlone(const DiagRecord &record, bool json, int status) {
+  SourceTexts sources;
+  print(record, sources, json);
+  return status;
+}
+
+/// The command line as one can paste it into a shell.
+static std::string quoteCommand(llvm::ArrayRef<std::string> words) {
+  std::string result;
+  for (const std::string &word : words) {
+    bool plain = !word.empty() && llvm::all_of(word, [](char c) {
+      return llvm::isAlnum(c) || StringRef("-_=./,+:@%").contains(c);
+    });
+    std::string quoted = word;
+    if (!plain) {
+      quoted = "'";
+      for (char c : word)
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+      quoted += "'";
+    }
+    result += (result.empty() ? "" : " ") + quoted;
+  }
+  return result;
+}
+
+/// Says what happened and how to make it happen again, and ends the process: nothing that the
+/// crashed code used can be destroyed.
+[[noreturn]] static void reportCrash(const CrashReport &report, const CompileOptions &options) {
+  std::string what = report.activity + (report.reason.empty() ? "" : ": " + report.reason);
+  DiagRecord record = commandLineDiag<diag::LlvmCrashed>("", what);
+  record.notes.push_back({{}, "tkc " + tkcVersion().str() + ", LLVM " + llvmVersion().str()});
+  record.notes.push_back({{}, "to reproduce: " + quoteCommand(options.commandLine)});
+  record.help.push_back("please report this with the input file; nothing was written");
+  printAlone(record, options.jsonDiagnostics, 3);
+  llvm::errs().flush();
+  _exit(3);
+}
+
+static std::optional<DiagRecord> readInput(const CompileOptions &options, Input &input) {
+  input.path = options.input;
+  if (llvm::sys::fs::is_directory(input.path))
+    return commandLineDiag<diag::CannotRead>("", input.path, "it is a folder");
+  auto buffer = llvm::MemoryBuffer::getFile(input.path, /*IsText=*/true,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return commandLineDiag<diag::CannotRead>("", input.path, buffer.getError().message());
+  input.text = (*buffer)->getBuffer().str();
+  return std::nullopt;
+}
+
+/// The status that errors make of a compile that thought itself good; internal errors are 3.
+static int statusOf(const CompileResult &result, const DiagnosticBuffer &diagnostics) {
+  for (const DiagRecord &record : diagnostics.getRecords())
+    if (record.severity == mlir::DiagnosticSeverity::Error && record.code / 1000 == 9)
+      return 3;
+  if (result.status == 0 && diagnostics.getNumErrors() > 0)
+    return 1;
+  return result.status;
+}
+
+static int runCompile(const CompileOptions &options) {
+  OutputPlan plan;
+  Input input;
+  if (std::optional<DiagRecord> wrong = readInput(options, input))
+    return printAlone(*wrong, options.jsonDiagnostics, 1);
+  if (std::optional<DiagRecord> wrong = planOutputs(options, plan))
+    return printAlone(*wrong, options.jsonDiagnostics, 2);
+  // Neither is destroyed when the work crashed, which ends the process.
+  std::unique_ptr<mlir::MLIRContext> context;
+  std::optional<DiagnosticBuffer> diagnostics;
+  CompileResult result;
+  CrashReport crash = runGuarded([&] {
+    context = createContext();
+    diagnostics.emplace(*context, options.policy);
+    result = compile(options, input, plan.imageName, *context);
+  });
+  SourceTexts sources;
+  sources.add(input.path, input.text);
+  if (diagnostics && !options.verifyDiagnostics)
+    print(diagnostics->getRecords(), sources, options.jsonDiagnostics);
+  if (crash.crashed)
+    reportCrash(crash, options);
+  if (options.verifyDiagnostics)
+    return verifyDiagnostics(diagnostics->getRecords(), input.path, input.text, llvm::errs()) ? 0
+                                                                                              : 1;
+  int status = statusOf(result, *diagnostics);
+  if (status == 3)
+    llvm::errs() << "tkc: note: to reproduce: " << quoteCommand(options.commandLine) << '\n';
+  if (status)
+    return status;
+  if (std::optional<DiagRecord> wrong = writeResult(options, plan, result))
+    return printAlone(*wrong, options.jsonDiagnostics, 1);
+  return 0;
+}
+
+static int runExplain(StringRef word) {
+  int code = diagnosticCode(word);
+  for (const DiagSpec *spec : allDiagnostics()) {
+    if (spec->code != code)
+      continue;
+    StringRef kinds[] = {"note", "warning", "error", "remark"};
+    llvm::outs() << "TK" << code << ", " << kinds[int(spec->severity)] << ": "
+                 << StringRef(spec->text) << '\n';
+    return 0;
+  }
+  return printAlone(commandLineDiag<diag::UnknownCode>("codes look like TK3007", word), false, 2);
+}
+
+static int runRun(const std::vector<std::string> &words) {
+#if TKC_HAS_RUN
+  return runCommand(words);
+#else
+  return printAlone(commandLineDiag<diag::NotBuiltYet>("", "`tkc run`"), false, 1);
+#endif
+}
+
+int tk::runTkc(llvm::ArrayRef<const char *> args) {
+  CommandLine line = parseCommandLine(args);
+  switch (line.action) {
+  case CommandLine::Action::Compile:
+    return runCompile(line.options);
+  case CommandLine::Action::Run:
+    return runRun(line.words);
+  case CommandLine::Action::Targets:
+    printTargets(llvm::outs());
+    return 0;
+  case CommandLine::Action::Explain:
+    return runExplain(line.words.front());
+  case CommandLine::Action::Help:
+  case CommandLine::Action::HelpHidden:
+    llvm::outs() << helpText(line.action == CommandLine::Action::HelpHidden);
+    return 0;
+  case CommandLine::Action::Wrong:
+    break;
+  }
+  return printAlone(line.errors.front(), line.options.jsonDiagnostics, line.status);
+}

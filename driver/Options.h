@@ -1,0 +1,84 @@
+//===- Options.h - the command line as one struct -------------------------------===//
+//
+// CLI11 declares the options in Options.cpp alone (it is slow to compile); everything else sees
+// CompileOptions. A wrong command line is a value too: diagnostics and the exit status.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "driver/Stages.h"
+#include "frontend/Frontend.h"
+#include "ir/diagnostics/Diagnostics.h"
+#include "ir/diagnostics/Render.h"
+#include <string>
+#include <vector>
+
+namespace tk {
+
+struct CompileOptions {
+  // What to read and to write.
+  std::string input;
+  std::string output;             // -o; empty: default
+  std::vector<Stage> stages;      // --emit; empty: from the extension of `output`, else cubin
+  std::string metadata;           // --metadata
+  std::string dumpDir;            // --dump-dir
+  bool saveTemps = false;
+  bool depfile = false;           // -MD
+  std::string depfilePath;        // -MF
+
+  // What to compile.
+  std::string target; // empty: the input's, else the default
+  LowerOptions lower;
+  bool hasConfig = false;
+  int optLevel = 3;
+  bool lineInfo = false;
+  int jobs = 1;
+
+  // Tools.
+  std::string ptxas, libdevice;
+  bool hermetic = false;
+
+  // What to show.
+  std::string stopAfter;
+  std::vector<std::string> printBefore, printAfter;
+  bool timePasses = false;
+  bool verbose = false;
+  bool verifyPhases = false;
+  bool jsonDiagnostics = false;
+  bool verifyDiagnostics = false;
+  DiagPolicy policy;
+  std::string testCrash; // hidden: how to crash, for the tests
+
+  /// The words of the command line, for "to reproduce".
+  std::vector<std::string> commandLine;
+};
+
+/// What the command line asks for.
+struct CommandLine {
+  enum class Action { Compile, Run, Targets, Explain, Help, HelpHidden, Wrong };
+  Action action = Action::Wrong;
+  CompileOptions options;         // Compile
+  std::vector<std::string> words; // after `run` or `explain`
+  std::vector<DiagRecord> errors; // Wrong
+  int status = 2;                 // Wrong
+};
+
+CommandLine parseCommandLine(llvm::ArrayRef<const char *> args);
+
+/// The text of --help or --help-hidden.
+std::string helpText(bool hidden);
+
+/// A diagnostic without a place, for what is said before there is a context.
+template <const DiagSpec &Spec, class... Args>
+DiagRecord commandLineDiag(llvm::StringRef help, Args &&...args) {
+  static_assert(sizeof...(Args) == size_t(Spec.numArgs), "wrong number of arguments");
+  DiagRecord record;
+  record.severity = Spec.severity;
+  record.code = Spec.code;
+  record.message = llvm::formatv(Spec.text.data(), std::forward<Args>(args)...).str();
+  if (!help.empty())
+    record.help.push_back(help.str());
+  return record;
+}
+
+} // namespace tk

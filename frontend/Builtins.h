@@ -1,0 +1,49 @@
+//===- Builtins.h - the functions of the language ------------------------------===//
+#pragma once
+
+#include "frontend/SemaValue.h"
+
+namespace tk {
+
+class Lowerer;
+struct Builtin;
+
+/// The arguments of one call, matched to the parameters.
+struct CallArgs {
+  const Builtin *builtin = nullptr;
+  const ast::Call *call = nullptr;
+  SourceRange range;
+  std::vector<const ast::Expr *> exprs; // one a parameter; null when not given
+  std::vector<Val> values;              // the same, None when not given
+  std::vector<const ast::Expr *> rest;  // of a parameter written `name*`
+  llvm::ArrayRef<ast::Index> typeArgs;  // between brackets: zeros[f32](...)
+
+  bool given(size_t i) const { return exprs[i] != nullptr; }
+  SourceRange rangeOf(size_t i) const { return exprs[i] ? exprs[i]->range : range; }
+  /// An argument is poisoned: say nothing more.
+  bool poisoned() const;
+};
+
+/// `params` names the parameters: "value axis", "x?" may be left out, "sides*" takes the rest.
+/// A parameter written "&place" gets no value: the function evaluates its expression itself.
+struct Builtin {
+  using Handler = Val (Lowerer::*)(CallArgs &);
+  llvm::StringRef name;
+  llvm::StringRef params;
+  Handler handler;
+  bool takesType = false;
+};
+
+/// Null when the language has no such function, or it is not built.
+const Builtin *findBuiltin(llvm::StringRef name);
+llvm::ArrayRef<Builtin> allBuiltins();
+/// Functions of the language that are known but not built.
+bool isPlannedBuiltin(llvm::StringRef name);
+/// What to write for a name of Triton's or Python's, or "".
+llvm::StringRef foreignAdvice(llvm::StringRef name);
+/// The same for the name of an argument.
+llvm::StringRef foreignArgument(llvm::StringRef name);
+/// log2(e), ln(2), pi and the like, and inf; nullopt for other names.
+std::optional<llvm::APFloat> namedConstant(llvm::StringRef name);
+
+} // namespace tk

@@ -1,0 +1,157 @@
+//===- LowerConvert.cpp - constants, broadcasts and conversions ---------------===//
+
+#include "frontend/Lowerer.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+using namespace tk;
+
+Type Lowerer::mlirType(Dtype dtype, ArrayRef<int64_t> shape) {
+  Type element = toMlir(&context, dtype);
+  return shape.empty() ? element : RankedTensorType::get(shape, element);
+}
+
+Type Lowerer::mlirType(const RunType &type) {
+  if (!type.pointer)
+    return mlirType(type.dtype, type.shape);
+  int64_t aliasClass = 0;
+  for (const auto &tensor : kernel.tensors)
+    if (tensor->index == type.param)
+      aliasClass = tensor->aliasClass;
+  Type pointer = PtrType::get(&context, toMlir(&context, type.dtype), aliasClass);
+  return type.shape.empty() ? pointer : RankedTensorType::get(type.shape, pointer);
+}
+
+TypedAttr Lowerer::numberAttr(const Val &number, Dtype dtype) {
+  Type element = toMlir(&context, dtype);
+  if (isFloat(dtype)) {
+    APFloat wide = number.isInt() ? floatFromInt(number.integer) : *number.real;
+    return FloatAttr::get(element, roundTo(wide, dtype));
+  }
+  uint64_t bits = number.isBool() ? number.boolean : uint64_t(number.integer);
+  return IntegerAttr::get(element, APInt(dtypeBits(dtype), bits, /*isSigned=*/false,
+                                         /*implicitTrunc=*/true));
+}
+
+Value Lowerer::constant(const Val &number, Dtype dtype, ArrayRef<int64_t> shape,
+                        SourceRange range) {
+  TypedAttr value = numberAttr(number, dtype);
+  if (!shape.empty())
+    value = DenseElementsAttr::get(cast<ShapedType>(mlirType(dtype, shape)), Attribute(value));
+  return arith::ConstantOp::create(builder, loc(range), value);
+}
+
+Value Lowerer::broadcastTo(Value value, ArrayRef<int64_t> from, ArrayRef<int64_t> to,
+                           SourceRange range) {
+  if (from == to)
+    return value;
+  Type type = RankedTensorType::get(to, elementTypeOf(value.getType()));
+  if (from.empty())
+    return SplatOp::create(builder, loc(range), type, value);
+  return BroadcastOp::create(builder, loc(range), type, value);
+}
+
+/// Any conversion of `.to(T)`; the value keeps its shape.
+Value Lowerer::convert(Value value, Dtype from, Dtype to, ArrayRef<int64_t> shape,
+                       SourceRange range) {
+  if (from == to)
+    return value;
+  Location at = loc(range);
+  Type type = mlirType(to, shape);
+  auto unit = [&](bool set) { return set ? builder.getUnitAttr() : UnitAttr(); };
+  if (to == Dtype::I1) {
+    Value zero = constant(Val::ofInt(0), from, shape, range);
+    if (isFloat(from))
+      return arith::CmpFOp::create(builder, at, arith::CmpFPredicate::UNE, value, zero);
+    return arith::CmpIOp::create(builder, at, arith::CmpIPredicate::ne, value, zero);
+  }
+  if (isFloat(from) && isFloat(to)) {
+    if (dtypeBits(to) > dtypeBits(from))
+      return arith::ExtFOp::create(builder, at, type, value);
+    return CastOp::create(builder, at, type, value, UnitAttr(), UnitAttr(), NumAttr());
+  }
+  if (isFloat(from) || isFloat(to)) {
+    bool fromUnsigned = !isFloat(from) && isUnsignedLike(from);
+    bool toUnsigned = !isFloat(to) && isUnsignedLike(to);
+    return CastOp::create(builder, at, type, value, unit(fromUnsigned), unit(toUnsigned),
+                                  NumAttr());
+  }
+  if (dtypeBits(from) == dtypeBits(to))
+    return value; // the same bits, read with or without sign
+  if (dtypeBits(from) > dtypeBits(to))
+    return arith::TruncIOp::create(builder, at, type, value);
+  if (isUnsignedLike(from))
+    return arith::ExtUIOp::create(builder, at, type, value);
+  return arith::ExtSIOp::create(builder, at, type, value);
+}
+
+Value Lowerer::materialize(const Val &value, Dtype dtype, ArrayRef<int64_t> shape,
+                           SourceRange range) {
+  if (!value.isRun())
+    return constant(value, dtype, shape, range);
+  Value converted = convert(value.value, value.type.dtype, dtype, value.type.shape, range);
+  return broadcastTo(converted, value.type.shape, shape, range);
+}
+
+Val Lowerer::castTo(const Val &value, Dtype dtype, SourceRange range) {
+  if (!needNumber(value, range, ".to"))
+    return Val::poison();
+  RunType type{dtype, false, 0, Shape(value.shape())};
+  if (value.isRun())
+    return Val::run(convert(value.value, value.type.dtype, dtype, type.shape, range), type);
+  Val number = value;
+  if (dtype == Dtype::I1)
+    number = Val::ofBool(value.isBool()  ? value.boolean
+                         : value.isInt() ? value.integer != 0
+                                         : !value.real->isZero());
+  else if (value.isBool())
+    number = Val::ofInt(value.boolean);
+  if (number.kind == Val::Kind::Float && !isFloat(dtype))
+    number = Val::ofInt(truncateTo(*number.real, dtype));
+  // Infinities are what a narrowing float conversion gives; integers have to fit.
+  if (number.isInt() && !isFloat(dtype) && !adaptConst(number, dtype, range, ".to"))
+    return Val::poison();
+  return Val::run(constant(number, dtype, {}, range), type);
+}
+
+Value Lowerer::coerce(const Val &value, const RunType &type, SourceRange range, StringRef what) {
+  if (value.isPoison())
+    return {};
+  if (!value.isNumeric() || type.pointer) {
+    if (value.isRun() && value.type == type)
+      return value.value;
+    error<diag::TypeMismatch>(range, what, type.str(), value.describe());
+    return {};
+  }
+  if (value.isRun()) {
+    // The common type says what may meet at all; it must not be wider than the target.
+    std::optional<Dtype> common = commonRun(value.type.dtype, type.dtype, range, what);
+    if (!common)
+      return {};
+    if (*common != type.dtype) {
+      error<diag::Narrowing>(range, what, dtypeName(value.type.dtype), dtypeName(type.dtype))
+          .help("say so: `.to(" + dtypeName(type.dtype) + ")`");
+      return {};
+    }
+  } else if (!adaptConst(value, type.dtype, range, what))
+    return {};
+  ArrayRef<int64_t> from = value.shape();
+  bool fits = from.empty() || from.size() == type.shape.size();
+  for (size_t i = 0; fits && i < from.size(); ++i)
+    fits = from[i] == type.shape[i] || from[i] == 1;
+  if (!fits) {
+    error<diag::ShapeMismatch>(range, what, describeShape(type.shape), describeShape(from))
+        .note(value.origin, describeShape(from) + " comes from here");
+    return {};
+  }
+  return materialize(value, type.dtype, type.shape, range);
+}
+
+std::optional<Val> Lowerer::asRun(const Val &value, SourceRange range) {
+  if (value.isRun())
+    return value;
+  Dtype dtype = defaultDtype(value);
+  if (!value.isConstNumber() || !adaptConst(value, dtype, range, "a number"))
+    return std::nullopt;
+  return Val::run(constant(value, dtype, {}, range), {dtype, false, 0, {}});
+}

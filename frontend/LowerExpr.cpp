@@ -1,0 +1,392 @@
+//===- LowerExpr.cpp - names, literals, unary operators, comparisons, members --===//
+
+#include "frontend/Lowerer.h"
+
+using namespace mlir;
+using namespace tk;
+
+Val Lowerer::eval(const ast::Expr *expr) {
+  if (!spend(expr->range))
+    return Val::poison();
+  ++walkDepth;
+  Val value = evalKind(expr);
+  --walkDepth;
+  // A name keeps the place where its value was made.
+  if (!isa<ast::Name>(expr) || value.origin.size() == 0)
+    value.origin = expr->range;
+  return value;
+}
+
+Val Lowerer::evalKind(const ast::Expr *expr) {
+  switch (expr->kind) {
+  case ast::ExprKind::Name:
+    return evalName(cast<ast::Name>(expr));
+  case ast::ExprKind::IntLit: {
+    auto *literal = cast<ast::IntLit>(expr);
+    if (std::optional<Int128> value = toInt128(literal->getValue()))
+      return Val::ofInt(*value);
+    error<diag::NumberRange>(expr->range, literal->spelling, "127 bits");
+    return Val::poison();
+  }
+  case ast::ExprKind::FloatLit:
+    return Val::ofFloat(floatFromText(cast<ast::FloatLit>(expr)->digits));
+  case ast::ExprKind::BoolLit:
+    return Val::ofBool(cast<ast::BoolLit>(expr)->value);
+  case ast::ExprKind::StringLit:
+    return Val::ofString(cast<ast::StringLit>(expr)->value);
+  case ast::ExprKind::Unary:
+    return evalUnary(cast<ast::Unary>(expr));
+  case ast::ExprKind::Binary: {
+    auto *binary = cast<ast::Binary>(expr);
+    Val lhs = eval(binary->lhs), rhs = eval(binary->rhs);
+    return arithmetic(binary->op, lhs, rhs, expr->range, binary->opRange);
+  }
+  case ast::ExprKind::CompareChain:
+    return evalCompare(cast<ast::CompareChain>(expr));
+  case ast::ExprKind::Logical:
+    return evalLogical(cast<ast::Logical>(expr));
+  case ast::ExprKind::IfExpr:
+    return evalIfExpr(cast<ast::IfExpr>(expr), 0);
+  case ast::ExprKind::FnExpr:
+    return notBuilt(expr->range, "closures: `fn(...) { }` as a value");
+  case ast::ExprKind::Call:
+    return evalCall(cast<ast::Call>(expr));
+  case ast::ExprKind::Subscript:
+    return evalSubscript(cast<ast::Subscript>(expr));
+  case ast::ExprKind::Member:
+    return evalMember(cast<ast::Member>(expr));
+  case ast::ExprKind::TupleIndex:
+    return evalTupleIndex(cast<ast::TupleIndex>(expr));
+  case ast::ExprKind::Tuple:
+    return evalElements(cast<ast::Tuple>(expr)->elements, Val::Kind::Tuple);
+  case ast::ExprKind::List:
+    return evalElements(cast<ast::List>(expr)->elements, Val::Kind::List);
+  case ast::ExprKind::Record:
+    return notBuilt(expr->range, "records outside of @tune");
+  }
+  return Val::poison();
+}
+
+Val Lowerer::evalElements(ArrayRef<ast::Expr *> elements, Val::Kind kind) {
+  std::vector<Val> values;
+  for (const ast::Expr *element : elements)
+    values.push_back(eval(element));
+  Val result = Val::tuple(std::move(values));
+  result.kind = kind;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+Val Lowerer::unknownName(StringRef name, SourceRange range) {
+  if (StringRef advice = foreignAdvice(name); !advice.empty()) {
+    error<diag::ForeignSpelling>(range, name).help(advice);
+    return Val::poison();
+  }
+  if (isPlannedBuiltin(name))
+    return notBuilt(range, "`" + name + "`");
+  std::vector<StringRef> names = allDtypeNames().vec();
+  frame->scopes.collectNames(names);
+  for (const auto &entry : kernel.hostNames)
+    names.push_back(entry.first);
+  for (const ast::Decl *decl : file.decls)
+    if (auto *function = dyn_cast<ast::Function>(decl))
+      names.push_back(function->name.text);
+    else if (auto *constant = dyn_cast<ast::Const>(decl))
+      names.push_back(constant->name.text);
+  for (const Builtin &builtin : allBuiltins())
+    names.push_back(builtin.name);
+  Report report = error<diag::UnknownName>(range, name);
+  if (StringRef near = nearestName(name, names); !near.empty())
+    report.help("did you mean `" + near + "`?");
+  return Val::poison();
+}
+
+Val Lowerer::constantDecl(const ast::Const *decl) {
+  ConstState &state = constants[decl];
+  if (state.busy) {
+    error<diag::RecursiveConst>(decl->name.range, decl->name.text);
+    return Val::poison();
+  }
+  if (state.value)
+    return *state.value;
+  state.busy = true;
+  // A constant sees constants and nothing of the kernel that mentions it.
+  Frame clean;
+  Frame *before = std::exchange(frame, &clean);
+  KernelState outer = std::exchange(kernel, KernelState());
+  Val value;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Region scratch;
+    builder.setInsertionPointToStart(&scratch.emplaceBlock());
+    value = eval(decl->value);
+  }
+  kernel = std::move(outer);
+  frame = before;
+  if (!value.isPoison() && !value.isCompileTime()) {
+    error<diag::NotCompileTime>(decl->value->range, "the constant `" + decl->name.text.str() + "`",
+                                value.describe());
+    value = Val::poison();
+  }
+  ConstState &finished = constants[decl]; // the map may have grown
+  finished.busy = false;
+  finished.value = value;
+  return value;
+}
+
+Val Lowerer::globalName(StringRef name, SourceRange range) {
+  if (const ast::Decl *decl = decls.lookup(name)) {
+    if (auto *constant = dyn_cast<ast::Const>(decl))
+      return constantDecl(constant);
+    Val val;
+    if (auto *function = dyn_cast<ast::Function>(decl)) {
+      val.kind = Val::Kind::Function;
+      val.function = function;
+      return val;
+    }
+    if (isa<ast::Struct>(decl))
+      return notBuilt(range, "`struct`");
+    error<diag::NotCallable>(range, "the kernel `" + name.str() + "`")
+        .help("what two kernels share is a function: `fn`");
+    return val;
+  }
+  if (std::optional<Dtype> dtype = dtypeByName(name)) {
+    if (!isBuilt(*dtype))
+      return notBuilt(range, "the dtype `" + name + "`");
+    return Val::ofDtype(*dtype);
+  }
+  if (std::optional<APFloat> number = namedConstant(name))
+    return Val::ofFloat(*number);
+  if (name == "None")
+    return Val::none();
+  if (const Builtin *builtin = findBuiltin(name)) {
+    Val val;
+    val.kind = Val::Kind::Builtin;
+    val.builtin = builtin;
+    return val;
+  }
+  return unknownName(name, range);
+}
+
+Val Lowerer::evalName(const ast::Name *expr) {
+  if (Binding *binding = frame->scopes.find(expr->text))
+    return binding->val;
+  if (auto it = kernel.hostNames.find(expr->text);
+      !frame->function && it != kernel.hostNames.end() && kernel.op) {
+    Val val = Val::run(hostValue(it->second), {Dtype::I64, false, 0, {}});
+    val.origin = it->second.declared;
+    return val;
+  }
+  return globalName(expr->text, expr->range);
+}
+
+//===----------------------------------------------------------------------===//
+// Operators
+//===----------------------------------------------------------------------===//
+
+Val Lowerer::evalUnary(const ast::Unary *expr) {
+  Val value = eval(expr->operand);
+  StringRef op = spelling(expr->op);
+  if (!needNumber(value, expr->range, op))
+    return Val::poison();
+  bool truth = value.isBool() || (value.isRun() && value.type.dtype == Dtype::I1);
+  bool real = value.kind == Val::Kind::Float || (value.isRun() && isFloat(value.type.dtype));
+  bool negate = expr->op == ast::UnaryOp::Neg;
+  if (negate ? truth : expr->op == ast::UnaryOp::Not ? !truth : real) {
+    Report report = error<diag::OperatorType>(expr->range, op, value.describe());
+    if (expr->op == ast::UnaryOp::Not)
+      report.help(real ? "compare it with a number: `!= 0`" : "the bits are inverted by `~`");
+    return Val::poison();
+  }
+  if (value.isBool())
+    return Val::ofBool(!value.boolean);
+  if (value.isInt() && negate)
+    return arithmetic(ast::BinaryOp::Sub, Val::ofInt(0), value, expr->range, expr->opRange);
+  if (value.isInt())
+    return Val::ofInt(~value.integer);
+  if (!value.isRun()) {
+    APFloat number = *value.real;
+    number.changeSign();
+    return Val::ofFloat(number);
+  }
+  Dtype dtype = value.type.dtype;
+  Location at = loc(expr->range);
+  Value result;
+  if (negate && real)
+    result = arith::NegFOp::create(builder, at, value.value);
+  else if (negate)
+    result = arith::SubIOp::create(builder, 
+        at, constant(Val::ofInt(0), dtype, value.type.shape, expr->range), value.value);
+  else
+    result = arith::XOrIOp::create(builder, 
+        at, value.value,
+        constant(truth ? Val::ofBool(true) : Val::ofInt(-1), dtype, value.type.shape,
+                 expr->range));
+  return Val::run(result, value.type);
+}
+
+/// `a < b < c` is `(a < b) & (b < c)` with b evaluated once.
+Val Lowerer::evalCompare(const ast::CompareChain *expr) {
+  std::vector<Val> operands;
+  for (const ast::Expr *operand : expr->operands)
+    operands.push_back(eval(operand));
+  Val result;
+  for (size_t i = 0; i < expr->ops.size(); ++i) {
+    SourceRange range = join(expr->operands[i]->range, expr->operands[i + 1]->range);
+    Val one = compare(expr->ops[i], operands[i], operands[i + 1], range);
+    one.origin = range;
+    result = i == 0 ? one
+                    : arithmetic(ast::BinaryOp::BitAnd, result, one, expr->range,
+                                 expr->opRanges[i]);
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Members
+//===----------------------------------------------------------------------===//
+
+Val Lowerer::dtypeMember(Dtype dtype, const ast::Member *expr) {
+  StringRef name = expr->name.text;
+  if (name == "bits")
+    return Val::ofInt(dtypeBits(dtype));
+  if (name != "max" && name != "min") {
+    error<diag::UnknownMember>(expr->name.range, "the dtype " + dtypeName(dtype).str(), name)
+        .help("dtypes have `max`, `min` and `bits`");
+    return Val::poison();
+  }
+  bool max = name == "max";
+  if (dtype == Dtype::I1)
+    return Val::ofBool(max);
+  if (!isFloat(dtype))
+    return Val::ofInt(max ? maxOf(dtype) : minOf(dtype));
+  APFloat number = APFloat::getLargest(floatSemantics(dtype), /*Negative=*/!max);
+  bool losesInfo = false;
+  number.convert(APFloat::IEEEquad(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return Val::ofFloat(number);
+}
+
+/// The extents of a tensor as a tuple, the static ones as numbers.
+Val Lowerer::tensorShape(const TensorParam &tensor, SourceRange range) {
+  std::vector<Val> extents;
+  for (auto [axis, extent] : llvm::enumerate(tensor.staticExtents)) {
+    if (extent) {
+      extents.push_back(Val::ofInt(*extent));
+      continue;
+    }
+    Value value = ExtentOp::create(builder, loc(range), builder.getI64Type(), tensor.value,
+                                           builder.getI64IntegerAttr(axis));
+    extents.push_back(Val::run(value, {Dtype::I64, false, 0, {}}));
+  }
+  return Val::tuple(std::move(extents));
+}
+
+Val Lowerer::evalMember(const ast::Member *expr) {
+  StringRef name = expr->name.text;
+  auto *module = dyn_cast<ast::Name>(expr->base);
+  bool triton = module && (module->text == "tl" || module->text == "triton") &&
+                !frame->scopes.find(module->text);
+  if (triton) {
+    error<diag::ForeignSpelling>(expr->range, source.getText(expr->range))
+        .help(findBuiltin(name) ? "write `" + name + "`"
+                                : Twine("functions have no module prefix"));
+    return Val::poison();
+  }
+  Val base = eval(expr->base);
+  if (base.isPoison())
+    return base;
+  if (base.kind == Val::Kind::Dtype)
+    return dtypeMember(base.dtype, expr);
+  bool tile = base.isRun();
+  if (name == "shape" && base.kind == Val::Kind::Tensor)
+    return tensorShape(*base.tensor, expr->range);
+  if (name == "shape" && tile) {
+    std::vector<Val> sides;
+    for (int64_t side : base.type.shape)
+      sides.push_back(Val::ofInt(side));
+    return Val::tuple(std::move(sides));
+  }
+  if (name == "dtype" && (tile || base.kind == Val::Kind::Tensor))
+    return Val::ofDtype(tile ? base.type.dtype : base.tensor->dtype);
+  if (name == "T" && tile)
+    return notBuilt(expr->range, "the transpose `.T`");
+  Report report = error<diag::UnknownMember>(expr->name.range, base.describe(), name);
+  if (name == "to" || name == "stride")
+    report.help("it is called: `." + name + (name == "to" ? "(f32)`" : "(0)`"));
+  return Val::poison();
+}
+
+Val Lowerer::evalTupleIndex(const ast::TupleIndex *expr) {
+  Val base = eval(expr->base);
+  if (base.isPoison())
+    return base;
+  if (base.isTuple() && expr->index < base.elements.size())
+    return base.elements[expr->index];
+  error<diag::UnknownMember>(expr->indexRange, base.describe(), std::to_string(expr->index));
+  return Val::poison();
+}
+
+//===----------------------------------------------------------------------===//
+// Compile-time needs
+//===----------------------------------------------------------------------===//
+
+std::optional<Int128> Lowerer::needInt(const Val &value, SourceRange range, StringRef what) {
+  if (value.isInt())
+    return value.integer;
+  if (value.isPoison())
+    return std::nullopt;
+  if (value.isCompileTime()) {
+    error<diag::TypeMismatch>(range, what, "an integer", value.describe());
+    return std::nullopt;
+  }
+  error<diag::NotCompileTime>(range, what, value.describe())
+      .note(value.origin == range ? SourceRange() : value.origin, "the value comes from here")
+      .help("make it a compile-time parameter: `kernel k[BLOCK: int = 128](...)`");
+  return std::nullopt;
+}
+
+std::optional<Int128> Lowerer::evalInt(const ast::Expr *expr, StringRef what) {
+  return needInt(eval(expr), expr->range, what);
+}
+
+std::optional<Dtype> Lowerer::evalDtype(const ast::Expr *expr) {
+  Val value = eval(expr);
+  if (value.kind == Val::Kind::Dtype)
+    return value.dtype;
+  if (!value.isPoison())
+    error<diag::TypeMismatch>(expr->range, "this", "a dtype", value.describe());
+  return std::nullopt;
+}
+
+std::optional<int64_t> Lowerer::checkSide(Int128 side, SourceRange range) {
+  if (side < 1) {
+    error<diag::BadTileSide>(range, toString(side));
+    return std::nullopt;
+  }
+  if (side > kMaxTileElements) {
+    error<diag::TileTooLarge>(range, "[" + toString(side) + "]", toString(side),
+                              kMaxTileElements);
+    return std::nullopt;
+  }
+  return int64_t(side);
+}
+
+bool Lowerer::checkTile(ArrayRef<int64_t> shape, SourceRange range) {
+  // As many axes as a tensor may have.
+  constexpr size_t kMaxRank = 8;
+  if (shape.size() > kMaxRank) {
+    error<diag::ValueOutside>(range, "the rank of a tile", "at most 8",
+                              std::to_string(shape.size()));
+    return false;
+  }
+  Int128 elements = 1;
+  for (int64_t side : shape)
+    elements = std::min<Int128>(elements * side, Int128(1) << 100); // a side is at most 2^20
+  if (elements <= kMaxTileElements)
+    return true;
+  error<diag::TileTooLarge>(range, describeShape(shape), toString(elements), kMaxTileElements);
+  return false;
+}

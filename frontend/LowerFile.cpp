@@ -1,0 +1,178 @@
+//===- LowerFile.cpp - declarations, the selection of kernels, the module ---===//
+
+#include "frontend/Lowerer.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/ProgramStack.h"
+
+using namespace mlir;
+using namespace tk;
+
+/// The walk recurses over expressions that the parser bounds, calls that we bound, and both: the
+/// bounds of Lowerer.h fit this stack in every build.
+constexpr unsigned kStackBytes = 256u << 20;
+
+bool CallArgs::poisoned() const {
+  return llvm::any_of(llvm::zip(exprs, values), [](auto pair) {
+    return std::get<0>(pair) && std::get<1>(pair).isPoison();
+  });
+}
+
+Lowerer::Lowerer(MLIRContext &context, const SourceFile &source, const ast::File &file,
+                 const LowerOptions &options)
+    : context(context), source(source), file(file), options(options), reporter(context, source),
+      builder(&context) {
+  context.loadDialect<TkDialect, arith::ArithDialect, scf::SCFDialect>();
+}
+
+Location Lowerer::loc(SourceRange range) {
+  Location place = source.getLocation(context, range);
+  return callLoc ? Location(CallSiteLoc::get(place, *callLoc)) : place;
+}
+
+Val Lowerer::notBuilt(SourceRange range, const Twine &what) {
+  error<diag::NotBuiltYet>(range, what.str());
+  return Val::poison();
+}
+
+/// Counts a step of the walk; false, after an error, when the kernel has used up its steps.
+bool Lowerer::spend(SourceRange range) {
+  if (outOfFuel)
+    return false;
+  if (++steps <= kMaxSteps && walkDepth <= kMaxWalkDepth)
+    return true;
+  outOfFuel = true;
+  if (steps > kMaxSteps)
+    error<diag::OutOfFuel>(range, kMaxSteps)
+        .help("a run-time `for x in range(...)` does not unroll");
+  else
+    error<diag::TooDeep>(range, "expressions and calls", kMaxWalkDepth);
+  return false;
+}
+
+static const ast::Ident &nameOf(const ast::Decl *decl) {
+  static const ast::Ident none;
+  if (auto *kernel = dyn_cast<ast::Kernel>(decl))
+    return kernel->name;
+  if (auto *function = dyn_cast<ast::Function>(decl))
+    return function->name;
+  if (auto *record = dyn_cast<ast::Struct>(decl))
+    return record->name;
+  if (auto *constant = dyn_cast<ast::Const>(decl))
+    return constant->name;
+  return none;
+}
+
+void Lowerer::declareAll() {
+  for (const ast::Decl *decl : file.decls) {
+    if (isa<ast::Import>(decl)) {
+      notBuilt(decl->range, "`import`");
+      continue;
+    }
+    const ast::Ident &name = nameOf(decl);
+    auto [it, isNew] = decls.try_emplace(name.text, decl);
+    if (!isNew)
+      error<diag::DuplicateName>(name.range, name.text)
+          .note(nameOf(it->second).range, "the first declaration is here");
+    else if (isa<ast::Struct>(decl))
+      notBuilt(name.range, "`struct`");
+  }
+}
+
+SmallVector<const ast::Kernel *> Lowerer::selectKernels() {
+  SmallVector<const ast::Kernel *> all, selected;
+  std::vector<StringRef> names;
+  for (const ast::Decl *decl : file.decls)
+    if (auto *item = dyn_cast<ast::Kernel>(decl); item && decls.lookup(item->name.text) == item) {
+      all.push_back(item);
+      names.push_back(item->name.text);
+    }
+  if (all.empty())
+    error<diag::NoKernel>(SourceRange{0, 0});
+  if (all.empty() || options.kernels.empty())
+    return all;
+  for (const std::string &wanted : options.kernels) {
+    const auto *it = llvm::find_if(all, [&](const ast::Kernel *item) {
+      return item->name.text == wanted;
+    });
+    if (it != all.end()) {
+      if (!llvm::is_contained(selected, *it))
+        selected.push_back(*it);
+      continue;
+    }
+    Report report = reporter.reportCommand<diag::UnknownKernel>(wanted);
+    if (StringRef near = nearestName(wanted, names); !near.empty())
+      report.help("did you mean `" + near + "`?");
+    else
+      report.help("the file has " + llvm::join(names, ", "));
+  }
+  return selected;
+}
+
+void Lowerer::checkDefines(ArrayRef<const ast::Kernel *> kernels) {
+  for (const auto &define : options.defines) {
+    bool known = llvm::any_of(kernels, [&](const ast::Kernel *item) {
+      return llvm::any_of(item->cparams, [&](const ast::CParam &param) {
+        return param.name.text == define.first;
+      });
+    });
+    if (!known)
+      reporter.reportCommand<diag::UnusedDefine>(define.first);
+  }
+}
+
+FailureOr<OwningOpRef<ModuleOp>> Lowerer::run() {
+  module = ModuleOp::create(source.getLocation(context, {0, 0}));
+  module->getOperation()->setAttr("tk.phase", builder.getStringAttr("Emitted"));
+  declareAll();
+  SmallVector<const ast::Kernel *> kernels = selectKernels();
+  checkDefines(kernels);
+  // One kernel alone is asked for even when nobody names it.
+  bool asked = !options.kernels.empty() || kernels.size() == 1;
+  for (const ast::Kernel *item : kernels)
+    lowerKernel(*item, asked);
+  if (!kernels.empty() && reporter.numErrors == 0 && module->getBody()->empty())
+    lowerKernel(*kernels.front(), /*asked=*/true);
+  if (reporter.numErrors != 0)
+    return failure();
+  // Everything the input can do wrong has been reported: what the verifier finds is our fault.
+  if (failed(verify(*module))) {
+    emit<diag::InternalError>(source.getLocation(context, {0, 0}), "the front end made invalid IR");
+    return failure();
+  }
+  return std::move(module);
+}
+
+FailureOr<OwningOpRef<ModuleOp>> tk::lowerToTk(MLIRContext &context, const SourceFile &source,
+                                               const ast::File &file, const LowerOptions &options,
+                                               LowerError *errorClass) {
+  FailureOr<OwningOpRef<ModuleOp>> result = failure();
+  llvm::runOnNewStack(kStackBytes, [&] {
+    Lowerer lowerer(context, source, file, options);
+    result = lowerer.run();
+    if (errorClass)
+      *errorClass = lowerer.getErrorClass();
+  });
+  return result;
+}
+
+std::vector<KernelInfo> tk::listKernels(const ast::File &file) {
+  std::vector<KernelInfo> kernels;
+  for (const ast::Decl *decl : file.decls) {
+    auto *item = dyn_cast<ast::Kernel>(decl);
+    if (!item)
+      continue;
+    KernelInfo info{item->name.text.str(), item->name.range, {}};
+    for (const ast::CParam &param : item->cparams) {
+      CompileTimeParam entry{param.name.text.str(), "", std::nullopt};
+      for (const ast::Ident &kind : param.kinds)
+        entry.kind += (entry.kind.empty() ? "" : " | ") + kind.text.str();
+      if (param.defaultValue)
+        entry.defaultValue = file.getSource().getText(param.defaultValue->range).str();
+      info.params.push_back(std::move(entry));
+    }
+    kernels.push_back(std::move(info));
+  }
+  return kernels;
+}

@@ -1,0 +1,96 @@
+//===- LowerReport.h - reporting from the walk ---------------------------------===//
+//
+// Functions are elaborated at every call and loops unrolled, so one fault may be met many times:
+// it is reported once. Inside a function the calls that led there follow as notes.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "frontend/Frontend.h"
+#include "ir/diagnostics/Diagnostics.h"
+#include <set>
+#include <tuple>
+
+namespace tk {
+
+class Reporter;
+
+/// A diagnostic being written; it is reported when it goes out of scope.
+class Report {
+public:
+  Report() = default;
+  Report(mlir::InFlightDiagnostic &&diag, Reporter *reporter)
+      : diag(std::move(diag)), reporter(reporter) {}
+  Report(Report &&other) : diag(std::move(other.diag)), reporter(other.reporter) {
+    other.reporter = nullptr;
+  }
+  ~Report();
+
+  /// A note at a place in the file; none when `range` is empty.
+  Report &note(SourceRange range, const llvm::Twine &text);
+  Report &help(const llvm::Twine &text);
+
+private:
+  mlir::InFlightDiagnostic diag;
+  Reporter *reporter = nullptr; // null: this fault has been reported before
+};
+
+class Reporter {
+public:
+  Reporter(mlir::MLIRContext &context, const SourceFile &source)
+      : context(context), source(&source) {}
+
+  /// While it lives, ranges are places of another text.
+  struct InSource {
+    InSource(Reporter &reporter, const SourceFile &source)
+        : reporter(reporter), before(reporter.source) {
+      reporter.source = &source;
+    }
+    ~InSource() { reporter.source = before; }
+    Reporter &reporter;
+    const SourceFile *before;
+  };
+
+  template <const DiagSpec &Spec, class... Args>
+  Report report(SourceRange range, Args &&...args) {
+    return start<Spec>(source->getLocation(context, range), range, std::forward<Args>(args)...);
+  }
+  /// An error of the command line, at no place of the file.
+  template <const DiagSpec &Spec, class... Args>
+  Report reportCommand(Args &&...args) {
+    if (Spec.severity == mlir::DiagnosticSeverity::Error)
+      errorClass = LowerError::CommandLine;
+    return start<Spec>(mlir::UnknownLoc::get(&context), SourceRange(),
+                       std::forward<Args>(args)...);
+  }
+
+  mlir::Location locate(SourceRange range) const { return source->getLocation(context, range); }
+
+  LowerError errorClass = LowerError::None;
+  unsigned numErrors = 0;
+  /// The calls being inlined, outermost first: the place and the function's name.
+  std::vector<std::pair<SourceRange, std::string>> calls;
+
+private:
+  template <const DiagSpec &Spec, class... Args>
+  Report start(mlir::Location loc, SourceRange range, Args &&...args) {
+    std::string text = llvm::formatv(Spec.text.data(), args...).str();
+    if (Spec.severity == mlir::DiagnosticSeverity::Error) {
+      ++numErrors;
+      if (errorClass == LowerError::None)
+        errorClass = LowerError::Input;
+    }
+    // Beyond this many the rest follows from the first ones.
+    constexpr size_t kMaxReports = 100;
+    if (reported.size() >= kMaxReports ||
+        !reported.emplace(Spec.code, range.begin, range.end, std::move(text)).second)
+      return Report();
+    return Report(emit<Spec>(loc, std::forward<Args>(args)...), this);
+  }
+
+  mlir::MLIRContext &context;
+  const SourceFile *source;
+  std::set<std::tuple<int, uint32_t, uint32_t, std::string>> reported;
+};
+
+} // namespace tk

@@ -1,0 +1,21 @@
+//===- Diagnostics.cpp - the table behind Diagnostics.def ------------------===//
+
+#include "ir/diagnostics/Diagnostics.h"
+
+using namespace tk;
+
+llvm::ArrayRef<const DiagSpec *> tk::allDiagnostics() {
+  static const DiagSpec *const table[] = {
+#define DIAG(NAME, CODE, SEVERITY, TEXT) &diag::NAME,
+#include "ir/diagnostics/Diagnostics.def"
+#undef DIAG
+  };
+  return table;
+}
+
+int tk::diagnosticCode(llvm::StringRef message) {
+  int code = 0;
+  if (!message.consume_front("TK") || message.consumeInteger(10, code))
+    return 0;
+  return code;
+}

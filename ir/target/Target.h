@@ -1,0 +1,37 @@
+//===- Target.h - what the compiler knows of a chip -------------------------===//
+//
+// Passes ask this record; a pass that names a chip is a bug. The table stands in
+// backends/target/Targets.cpp.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string_view>
+
+namespace tk {
+
+enum class Vendor { Nvidia, Amd };
+
+/// How a binary's chip must match the device's.
+enum class Match { Exact, Family, AtLeast };
+
+struct Target {
+  std::string_view name; // as on the command line: sm_90a
+  std::string_view chip; // LLVM's CPU name
+  std::string_view what; // for people: "Hopper: H100, H200"
+  Vendor vendor;
+  bool supported; // known names that are not built yet are false
+  Match match;
+  int computeMajor, computeMinor; // of the device, NVIDIA
+  int ptxVersion;                 // of the PTX we emit, times ten: 86
+  int warpSize;
+  int64_t sharedBytesPerBlock; // dynamic shared memory one block may ask for
+  int registersPerThread;      // most that one thread may have
+  int maxThreadsPerBlock;
+  int maxVectorBytes; // widest global access of a thread
+  bool hasBf16Arithmetic;
+};
+
+} // namespace tk

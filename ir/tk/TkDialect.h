@@ -1,0 +1,41 @@
+//===- TkDialect.h - the dialect `tk` for C++ --------------------------------===//
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ir/tk/TkDialect.h.inc"
+#include "ir/tk/TkEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "ir/tk/TkAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "ir/tk/TkTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "ir/tk/TkOps.h.inc"
+
+namespace tk {
+
+/// The element type of a tile, or the type itself when it is a scalar.
+inline mlir::Type elementTypeOf(mlir::Type type) {
+  auto tile = mlir::dyn_cast<mlir::RankedTensorType>(type);
+  return tile ? tile.getElementType() : type;
+}
+
+/// Bits that one element takes in memory: i1 takes a byte, a pointer eight. Builtin
+/// `getElementTypeBitWidth` crashes on a tile of pointers.
+unsigned elementBits(mlir::Type type);
+
+/// `type` with the scalar element `element` in place of its own.
+mlir::Type withElementType(mlir::Type type, mlir::Type element);
+
+} // namespace tk

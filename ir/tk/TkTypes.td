@@ -1,0 +1,108 @@
+//===- TkTypes.td - pointers, views, and the numeric and contract attributes --===//
+#ifndef TK_TYPES_TD
+#define TK_TYPES_TD
+
+include "ir/tk/TkDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+class Tk_Type<string name, string typeMnemonic, list<Trait> traits = []>
+    : TypeDef<Tk_Dialect, name, traits> {
+  let mnemonic = typeMnemonic;
+}
+
+def Tk_PtrType : Tk_Type<"Ptr", "ptr"> {
+  let summary = "address of elements in global memory";
+  let description = [{
+    `!tk.ptr<f32, 0>` is the address of `f32` elements that belong to alias class 0. Addresses of
+    different classes never overlap. Every pointer or tensor parameter has a class of its own,
+    unless the kernel says that two of them are the same memory. A pointer loaded from memory
+    (`!tk.ptr<!tk.ptr<f32, 2>, 1>`) carries its class in the pointee. i1 takes one byte.
+  }];
+  let parameters = (ins "::mlir::Type":$pointee, "int64_t":$aliasClass);
+  let assemblyFormat = "`<` $pointee `,` $aliasClass `>`";
+  let genVerifyDecl = 1;
+}
+
+def Tk_ViewType : Tk_Type<"View", "view"> {
+  let summary = "a tensor parameter: base address, extents and strides known at run time";
+  let description = [{
+    `!tk.view<f16, 2, 0>` is a tensor of rank 2 in alias class 0. Its extents and strides are i64,
+    strides count elements. What the host promised about them stands in the kernel's contract.
+  }];
+  let parameters = (ins "::mlir::Type":$element, "int64_t":$rank, "int64_t":$aliasClass);
+  let assemblyFormat = "`<` $element `,` $rank `,` $aliasClass `>`";
+  let genVerifyDecl = 1;
+}
+
+def Tk_Scalar : AnyTypeOf<[I1, I8, I16, I32, I64, F16, BF16, F32, F64, Tk_PtrType], "a tk scalar">;
+def Tk_Int : AnyTypeOf<[I1, I8, I16, I32, I64], "an integer scalar">;
+def Tk_Float : AnyTypeOf<[F16, BF16, F32, F64], "a float scalar">;
+def Tk_Number : AnyTypeOf<[Tk_Int, Tk_Float], "a number">;
+
+class Tk_TileOf<Type scalar> : StaticShapeTensorOf<[scalar]>;
+class Tk_ScalarOrTile<Type scalar> : AnyTypeOf<[scalar, Tk_TileOf<scalar>]>;
+def Tk_Tile : Tk_TileOf<Tk_Scalar>;
+def Tk_NumberLike : Tk_ScalarOrTile<Tk_Number>;
+def Tk_IntLike : Tk_ScalarOrTile<Tk_Int>;
+def Tk_FloatLike : Tk_ScalarOrTile<Tk_Float>;
+def Tk_BoolLike : Tk_ScalarOrTile<I1>;
+def Tk_PtrLike : Tk_ScalarOrTile<Tk_PtrType>;
+def Tk_Value : AnyTypeOf<[Tk_Scalar, Tk_Tile]>;
+
+def Tk_Round : I32EnumAttr<"Round", "how a conversion rounds", [
+    I32EnumAttrCase<"rne", 0>, I32EnumAttrCase<"rtz", 1>]> {
+  let cppNamespace = "::tk";
+}
+
+def Tk_NanRule : I32EnumAttr<"NanRule", "what minimum and maximum do with NaN", [
+    I32EnumAttrCase<"propagate", 0>, I32EnumAttrCase<"number", 1>]> {
+  let cppNamespace = "::tk";
+}
+
+def Tk_ReduceOrder : I32EnumAttr<"ReduceOrder", "what a reduction may do to its order", [
+    I32EnumAttrCase<"any", 0>, I32EnumAttrCase<"indexed", 1>]> {
+  let cppNamespace = "::tk";
+}
+
+def Tk_NumAttr : AttrDef<Tk_Dialect, "Num"> {
+  let mnemonic = "num";
+  let summary = "the numeric contract of one operation";
+  let description = [{
+    `#tk.num<round = rne, saturate = true, nan = propagate, ulp = 2>`. `round`: of a conversion.
+    `saturate`: a float outside an integer's range gives the nearest end. `nan`: of minimum and
+    maximum. `ulp`: the largest error allowed, 0 for correct rounding. An operation without the
+    attribute has the default of the language: rne, saturate, propagate, and the ulp of
+    docs/language.md for its function.
+  }];
+  let parameters = (ins
+      DefaultValuedParameter<"::tk::Round", "::tk::Round::rne">:$round,
+      DefaultValuedParameter<"bool", "true">:$saturate,
+      DefaultValuedParameter<"::tk::NanRule", "::tk::NanRule::propagate">:$nan,
+      DefaultValuedParameter<"int64_t", "0">:$ulp);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Tk_ContractAttr : AttrDef<Tk_Dialect, "Contract"> {
+  let mnemonic = "contract";
+  let summary = "what the host promises a kernel and what it must provide";
+  let description = [{
+    A dictionary that mirrors the JSON description (docs/metadata.md) before any target is known:
+    `kernel` (name), `instance` (compile-time parameters), `args`, `grid` (three expressions),
+    `require`, `disjoint`, `options` (warps, stages, ctas, maxregs) and `numerics`. An expression
+    is an integer, a name, or an array of an operator and its operands:
+    ```mlir
+    #tk.contract<{kernel = "copy", instance = {BLOCK = 1024}, disjoint = [["z", "x"]], require = [],
+                  options = {warps = 4}, grid = [["cdiv", "N", 1024], 1, 1],
+                  args = [{name = "x", kind = "tensor", dtype = "f32", access = "in",
+                           extents = ["N"], strides = [1], align = 4},
+                          {name = "z", kind = "tensor", dtype = "f32", access = "out",
+                           extents = ["N"], strides = [1], align = 4} ]}>
+    ```
+  }];
+  let parameters = (ins "::mlir::DictionaryAttr":$fields);
+  let assemblyFormat = "`<` $fields `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // TK_TYPES_TD

@@ -1,0 +1,124 @@
+//===- AssignLayouts.cpp - planned layouts become types -------------------------===//
+//
+// Requires: phase Planned.
+// Ensures:  phase LaidOut. Every tile type has its layout; operations whose tiles must agree agree;
+//           where a reduction, expand_dims or broadcast gives or needs another layout than planned
+//           for its neighbour, a tkg.convert stands between, and remark TK4103 says what it costs.
+// Fails:    never.
+//
+//   %s = tk.reduce %x axis 1 ... {tkg.layouts = [#A]} : tensor<4x64xf32> -> tensor<4xf32>
+// becomes, when the layout that follows from %x is #B,
+//   %t = tk.reduce %x axis 1 ... : tensor<4x64xf32, #X> -> tensor<4xf32, #B>
+//   %s = tkg.convert %t how "shared" : tensor<4xf32, #B> -> tensor<4xf32, #A>
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/Phases.h"
+#include "ir/diagnostics/Diagnostics.h"
+#include "passes/Passes.h"
+#include "passes/analysis/LayoutPlan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tk {
+#define GEN_PASS_DEF_ASSIGNLAYOUTS
+#include "passes/Passes.h.inc"
+} // namespace tk
+
+using namespace mlir;
+using namespace tk;
+
+static void setLayouts(ValueRange values, ArrayAttr layouts) {
+  for (auto [value, attribute] : llvm::zip(values, layouts))
+    if (auto layout = dyn_cast<tkg::LayoutAttr>(attribute))
+      value.setType(tkg::withLayout(value.getType(), layout));
+}
+
+static void setTypes(Operation *op) {
+  auto layouts = op->getAttrOfType<ArrayAttr>("tkg.layouts");
+  auto before = op->getAttrOfType<ArrayAttr>("tkg.before_layouts");
+  op->removeAttr("tkg.layouts");
+  op->removeAttr("tkg.before_layouts");
+  if (auto loop = dyn_cast<scf::WhileOp>(op); loop && before)
+    setLayouts(loop.getBeforeArguments(), before);
+  if (!layouts)
+    return;
+  setLayouts(op->getResults(), layouts);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    setLayouts(loop.getRegionIterArgs(), layouts);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    setLayouts(loop.getAfterArguments(), layouts);
+}
+
+/// A constant's value has a type of its own, which carries the layout too.
+static void retypeConstant(arith::ConstantOp constant) {
+  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (!dense)
+    return;
+  auto type = cast<ShapedType>(constant.getType());
+  constant.setValueAttr(dense.resizeSplat(type));
+}
+
+static Value convert(OpBuilder &builder, Location loc, Value tile, const LinearLayout &wanted) {
+  LinearLayout have = tkg::layoutOf(tile.getType()).getMap();
+  std::optional<ConversionKind> kind = conversionKind(have, wanted);
+  StringRef how = kind && *kind <= ConversionKind::Registers ? "registers" : "shared";
+  auto type = tkg::withLayout(tile.getType(), tkg::LayoutAttr::get(tile.getContext(), wanted));
+  int64_t bytes = type.getNumElements() * elementBits(type) / 8;
+  std::string shown;
+  llvm::raw_string_ostream(shown) << RankedTensorType::get(type.getShape(), type.getElementType());
+  emit<diag::ConversionLeft>(loc, shown, how == "shared" ? "shared memory" : "registers",
+                             how == "shared" ? bytes : 0);
+  return tkg::ConvertOp::create(builder, loc, type, tile, how);
+}
+
+static LinearLayout mapOf(Value tile) { return tkg::layoutOf(tile.getType()).getMap(); }
+
+/// Converts `operand` where the layout it has is not `wanted`.
+static void require(Operation *op, unsigned operand, const LinearLayout &wanted) {
+  Value tile = op->getOperand(operand);
+  if (mapOf(tile) == wanted)
+    return;
+  OpBuilder builder(op);
+  op->setOperand(operand, convert(builder, op->getLoc(), tile, wanted));
+}
+
+static void settleReduce(ReduceOp reduce) {
+  LinearLayout first = mapOf(reduce.getOperands().front());
+  for (unsigned i = 0; i < reduce.getOperands().size(); ++i)
+    require(reduce, i, first);
+  OpBuilder builder(reduce);
+  builder.setInsertionPointAfter(reduce);
+  LinearLayout natural = reducedLayout(first, reduce.getAxis());
+  for (OpResult result : reduce.getResults()) {
+    if (!isa<RankedTensorType>(result.getType()) || mapOf(result) == natural)
+      continue;
+    LinearLayout planned = mapOf(result);
+    result.setType(tkg::withLayout(result.getType(),
+                                   tkg::LayoutAttr::get(reduce.getContext(), natural)));
+    Value converted = convert(builder, reduce.getLoc(), result, planned);
+    result.replaceAllUsesExcept(converted, converted.getDefiningOp());
+  }
+}
+
+static void settle(Operation *op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    settleReduce(reduce);
+  else if (auto expand = dyn_cast<ExpandDimsOp>(op))
+    require(op, 0, reducedLayout(mapOf(expand.getResult()), expand.getAxis()));
+  else if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    require(op, 0,
+            broadcastOperandLayout(mapOf(broadcast.getResult()),
+                                   cast<RankedTensorType>(broadcast.getValue().getType()).getShape()));
+}
+
+namespace {
+struct AssignLayouts : tk::impl::AssignLayoutsBase<AssignLayouts> {
+  void runOnOperation() override {
+    getOperation().walk([](Operation *op) { setTypes(op); });
+    getOperation().walk([](arith::ConstantOp constant) { retypeConstant(constant); });
+    getOperation().walk([](Operation *op) { settle(op); });
+    setPhase(getOperation(), Phase::LaidOut);
+  }
+};
+} // namespace

@@ -1,0 +1,101 @@
+//===- Passes.td - the passes of the block level, in pipeline order -----------===//
+#ifndef TK_PASSES_TD
+#define TK_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SplitVariants : Pass<"tk-split-variants", "::mlir::ModuleOp"> {
+  let summary = "make a fast and a general variant of each kernel";
+  let description = [{
+    Requires: phase `Emitted`. Ensures: phase `Canonical`; each kernel is there twice. The fast one
+    carries in `facts` the conditions on its parameters that it may rely on and the loader will
+    check; the general one, named `NAME__any`, relies on none. Both name the kernel in `variant_of`.
+  }];
+}
+
+def LowerPlaces : Pass<"tk-lower-places", "::mlir::ModuleOp"> {
+  let summary = "turn places of tensors into addresses, offsets and masks";
+  let description = [{
+    Requires: phase `Canonical`. Ensures: phase `Resident`; no `tk.read` or `tk.write` is left. A
+    tile becomes `tkg.load` or `tkg.store` with a uniform i64 base and i32 lane offsets; an axis
+    gets a mask only where its bounds are not known to hold, as a 32-bit comparison. Offsets that
+    involve a run-time stride are 32-bit under a fact in the fast variant and 64-bit in the general one.
+  }];
+}
+
+def SplitAddresses : Pass<"tk-split-addresses", "::mlir::ModuleOp"> {
+  let summary = "split tiles of pointers and 64-bit indices into uniform and lane parts";
+  let description = [{
+    Requires: phase `Resident`. A `tk.load` or `tk.store` whose pointers are one base plus offsets
+    becomes `tkg.load` or `tkg.store`; offsets and comparisons that are a uniform i64 plus an i32
+    tile are computed as such, the uniform side of a comparison clamped to the tile's range, which is
+    exact. What cannot be split stays as it is, with a remark.
+  }];
+}
+
+def PlanLayouts : Pass<"tk-plan-layouts", "::mlir::ModuleOp"> {
+  let summary = "choose a layout for every tile";
+  let description = [{
+    Requires: phase `Resident`. Ensures: phase `Planned`: each operation with tiles carries
+    `tkg.layouts`, one layout a result, and each access its `vector`. Tiles that elementwise
+    operations and loops tie together share a layout; accesses ask for coalesced ones, results of reductions
+    and operands of broadcasts follow from their tile.
+  }];
+  let options = [
+    Option<"warpSize", "warp-size", "int64_t", "32", "lanes of a warp on the target">,
+    Option<"maxVectorBytes", "max-vector-bytes", "int64_t", "16", "widest global access of a thread">];
+}
+
+def PruneVariants : Pass<"tk-prune-variants", "::mlir::ModuleOp"> {
+  let summary = "drop facts that nothing rests on, and the general variant when none is left";
+  let description = [{
+    Requires: phase `Planned`, `tkg.used_facts` on each fast variant. Ensures: `facts` lists only
+    what the plan used; a fast variant without facts is the only one of its kernel.
+  }];
+}
+
+def AssignLayouts : Pass<"tk-assign-layouts", "::mlir::ModuleOp"> {
+  let summary = "put the planned layouts into the types";
+  let description = [{
+    Requires: phase `Planned`. Ensures: phase `LaidOut`: every tile type has a layout, and a
+    `tkg.convert` stands where an operand's layout is not the one its user needs.
+  }];
+}
+
+def ExpandReductions : Pass<"tk-expand-reductions", "::mlir::ModuleOp"> {
+  let summary = "reduce within warps, then across them through shared memory";
+  let description = [{
+    Requires: phase `LaidOut`. Each `tk.reduce` becomes a `tkg.reduce` within warps and, when its
+    axis is spread over several warps, a shared buffer of one value a warp and a second `tkg.reduce`.
+  }];
+}
+
+def ExpandConversions : Pass<"tk-expand-conversions", "::mlir::ModuleOp"> {
+  let summary = "bring tiles into other layouts through shared memory";
+  let description = [{
+    Requires: phase `LaidOut`, reductions expanded. Ensures: phase `Expanded`: each `tkg.convert` that needs shared
+    memory is a store to a buffer and a load from it; those that rename registers stay.
+  }];
+}
+
+def AllocateSharedMemory : Pass<"tk-allocate-shared-memory", "::mlir::ModuleOp"> {
+  let summary = "give every shared buffer a byte offset";
+  let description = [{
+    Requires: phase `Expanded`. Ensures: phase `SmemAllocated`: every `tkg.alloc` has an offset,
+    no two buffers share a byte, and the kernel carries `shared_bytes`. Fails with TK4001 over
+    `limit-bytes`.
+  }];
+  let options = [Option<"limitBytes", "limit-bytes", "int64_t", "232448",
+                        "shared memory that one block may use on the target">];
+}
+
+def InsertBarriers : Pass<"tk-insert-barriers", "::mlir::ModuleOp"> {
+  let summary = "order every dependence between threads by a barrier";
+  let description = [{
+    Requires: phase `SmemAllocated`. Ensures: phase `Ordered`, proved by the same analysis run
+    again: between two accesses of which one writes, and that may touch the same bytes from
+    different threads, stands a `tkg.barrier`. Fails with TK9004 when the proof fails.
+  }];
+}
+
+#endif // TK_PASSES_TD

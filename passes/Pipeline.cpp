@@ -1,0 +1,62 @@
+//===- Pipeline.cpp - the passes from Emitted to Ordered, as a table -------------===//
+
+#include "passes/Pipeline.h"
+#include "passes/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace tk;
+
+namespace {
+struct Step {
+  Phase after; // the phase that holds once the pass has run
+  std::unique_ptr<Pass> (*make)(const Target &);
+};
+} // namespace
+
+static std::unique_ptr<Pass> canonicalizer(const Target &) { return createCanonicalizerPass(); }
+static std::unique_ptr<Pass> cse(const Target &) { return createCSEPass(); }
+template <std::unique_ptr<Pass> (*Create)()> static std::unique_ptr<Pass> plain(const Target &) {
+  return Create();
+}
+
+static std::unique_ptr<Pass> planLayouts(const Target &target) {
+  PlanLayoutsOptions options;
+  options.warpSize = target.warpSize;
+  options.maxVectorBytes = target.maxVectorBytes;
+  return createPlanLayouts(options);
+}
+
+static std::unique_ptr<Pass> allocateSharedMemory(const Target &target) {
+  AllocateSharedMemoryOptions options;
+  options.limitBytes = target.sharedBytesPerBlock;
+  return createAllocateSharedMemory(options);
+}
+
+/// Upstream canonicalization runs up to LaidOut, CSE up to Expanded (ir/Phases.h has the reasons).
+static constexpr Step kPipeline[] = {
+    {Phase::Emitted, canonicalizer},
+    {Phase::Emitted, cse},
+    {Phase::Canonical, plain<createSplitVariants>},
+    {Phase::Resident, plain<createLowerPlaces>},
+    {Phase::Resident, plain<createSplitAddresses>},
+    {Phase::Resident, canonicalizer},
+    {Phase::Resident, cse},
+    {Phase::Planned, planLayouts},
+    {Phase::Planned, plain<createPruneVariants>},
+    {Phase::LaidOut, plain<createAssignLayouts>},
+    {Phase::LaidOut, cse},
+    {Phase::LaidOut, plain<createExpandReductions>},
+    {Phase::Expanded, plain<createExpandConversions>},
+    {Phase::Expanded, cse},
+    {Phase::SmemAllocated, allocateSharedMemory},
+    {Phase::Ordered, plain<createInsertBarriers>},
+};
+
+void tk::addPipeline(OpPassManager &manager, const Target &target, Phase from) {
+  for (const Step &step : kPipeline)
+    if (step.after > from || from == Phase::Emitted)
+      manager.addPass(step.make(target));
+}
+
+void tk::registerTkPasses() { registerBlockPasses(); }

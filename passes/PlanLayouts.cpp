@@ -1,0 +1,126 @@
+//===- PlanLayouts.cpp - a layout for every tile, as attributes ----------------===//
+//
+// Requires: phase Resident; the kernel's contract says how many warps a block has.
+// Ensures:  phase Planned. `tkg.layouts` on each operation with tile results, one a result (an
+//           empty string for scalars); `vector` on each access; `tkg.used_facts` on fast variants.
+// Fails:    TK4002 when a tile takes more registers than can be compiled.
+//
+//   %l = tk.arange 0 : tensor<1024xi32>
+// becomes
+//   %l = tk.arange 0 {tkg.layouts = [#tkg.layout<"register=[[1],[2],[512]], lane=...">]} : ...
+//
+// Cheap producers (ranges, splats, constants and their broadcasts) are first cloned for each use,
+// so that they never force a layout on tiles that have nothing else in common. What is decided,
+// and how, is in analysis/LayoutPlan.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/Phases.h"
+#include "ir/diagnostics/Diagnostics.h"
+#include "passes/Passes.h"
+#include "passes/analysis/LayoutPlan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tk {
+#define GEN_PASS_DEF_PLANLAYOUTS
+#include "passes/Passes.h.inc"
+} // namespace tk
+
+using namespace mlir;
+using namespace tk;
+
+static bool isCheap(Operation *op) {
+  if (!op || op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
+    return false;
+  if (isa<ArangeOp, SplatOp, arith::ConstantOp>(op))
+    return true;
+  return isa<ExpandDimsOp, BroadcastOp>(op) && isCheap(op->getOperand(0).getDefiningOp());
+}
+
+/// Gives each use of a cheap producer a producer of its own, users of users first.
+static void cloneCheapProducers(KernelOp kernel) {
+  SmallVector<Operation *> cheap;
+  kernel.walk([&](Operation *op) {
+    if (isCheap(op))
+      cheap.push_back(op);
+  });
+  for (Operation *op : llvm::reverse(cheap)) {
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : op->getResult(0).getUses())
+      uses.push_back(&use);
+    for (OpOperand *use : llvm::drop_begin(uses, uses.empty() ? 0 : 1)) {
+      OpBuilder builder(use->getOwner());
+      use->set(builder.clone(*op)->getResult(0));
+    }
+  }
+}
+
+static void recordPlan(KernelOp kernel, LayoutPlan &plan) {
+  MLIRContext *context = kernel.getContext();
+  auto layouts = [&](auto values) {
+    SmallVector<Attribute> list;
+    for (Value value : values)
+      list.push_back(isa<RankedTensorType>(value.getType())
+                         ? Attribute(tkg::LayoutAttr::get(context, plan.layoutOf(value)))
+                         : StringAttr::get(context, ""));
+    return ArrayAttr::get(context, list);
+  };
+  kernel.walk([&](Operation *op) {
+    bool hasTiles = llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+    if (hasTiles)
+      op->setAttr("tkg.layouts", layouts(op->getResults()));
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      op->setAttr("tkg.before_layouts", layouts(loop.getBeforeArguments()));
+    if (accessOperands(op))
+      op->setAttr("vector", IntegerAttr::get(IntegerType::get(context, 64), plan.vectorOf(op)));
+  });
+}
+
+/// Facts used by the plan, and those that earlier passes added because they rest on them.
+static ArrayAttr usedFacts(KernelOp kernel, LayoutPlan &plan) {
+  SmallVector<Attribute> used(plan.usedFacts());
+  for (Attribute fact : kernel->getAttrOfType<ArrayAttr>("facts")) {
+    auto op = cast<StringAttr>(cast<ArrayAttr>(fact)[0]);
+    if (op.getValue() != "divides")
+      used.push_back(fact);
+  }
+  return ArrayAttr::get(kernel.getContext(), used);
+}
+
+/// Says which accesses are narrower than the target allows.
+static void remarkNarrowAccesses(KernelOp kernel, int64_t maxVectorBytes) {
+  kernel.walk([&](Operation *op) {
+    std::optional<AccessOperands> access = accessOperands(op);
+    if (!access)
+      return;
+    int64_t bytes = elementBits(access->tile.getType()) / 8;
+    int64_t vector = op->getAttrOfType<IntegerAttr>("vector").getInt();
+    if (vector * bytes < maxVectorBytes)
+      emit<diag::VectorNarrow>(op->getLoc(), isa<tkg::LoadOp>(op) ? "load" : "store",
+                               vector * bytes * 8, kernel.getSymName(), maxVectorBytes * 8,
+                               "address, mask or layout do not allow more");
+  });
+}
+
+namespace {
+struct PlanLayouts : tk::impl::PlanLayoutsBase<PlanLayouts> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      cloneCheapProducers(kernel);
+      auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
+      auto warps = options.getAs<IntegerAttr>("warps");
+      LayoutPlan plan(kernel, {warpSize, warps ? warps.getInt() : 4, maxVectorBytes});
+      if (failed(plan.decide()))
+        return signalPassFailure();
+      recordPlan(kernel, plan);
+      remarkNarrowAccesses(kernel, maxVectorBytes);
+      if (kernel->hasAttr("facts"))
+        kernel->setAttr("tkg.used_facts", usedFacts(kernel, plan));
+    }
+    setPhase(getOperation(), Phase::Planned);
+  }
+};
+} // namespace

@@ -1,0 +1,102 @@
+//===- SplitVariants.cpp - a fast and a general variant of each kernel --------===//
+//
+// Requires: phase Emitted.
+// Ensures:  phase Canonical. Each kernel K is there as K, with candidate `facts` about its
+//           parameters, and as K__any without. Later passes use facts; PruneVariants drops the rest.
+// Fails:    never.
+//
+//   tk.kernel @k(%x: !tk.view<f32, 1, 0>) ...
+// becomes
+//   tk.kernel @k(...) attributes {facts = [["divides", 16, "x.ptr"], ["divides", 4, "N"]], ...}
+//   tk.kernel @k__any(...) attributes {variant_of = "k"}
+//
+// Candidates: bases at 16 bytes, and strides, innermost extents and integer scalars that are
+// multiples of 16 bytes' worth of elements. They are what vector accesses need: an aligned first
+// address in each row, and masks that are constant over a vector.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/Phases.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Scalars.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace tk {
+#define GEN_PASS_DEF_SPLITVARIANTS
+#include "passes/Passes.h.inc"
+} // namespace tk
+
+using namespace mlir;
+using namespace tk;
+
+/// Bytes of the widest access of one thread on any target we know.
+static constexpr int64_t kWidestAccessBytes = 16;
+/// Elements of which an integer scalar is assumed to be a multiple: enough for a vector of bytes.
+static constexpr int64_t kScalarMultiple = 16;
+
+namespace {
+/// Collects one power of two for each name, the largest that is asked for.
+struct FactList {
+  llvm::MapVector<StringRef, int64_t> powers;
+
+  void require(Attribute expression, int64_t power) {
+    auto name = dyn_cast_or_null<StringAttr>(expression);
+    if (!name || power <= 1 || name.getValue() == "_")
+      return;
+    int64_t &known = powers[name.getValue()];
+    known = std::max(known, power);
+  }
+};
+} // namespace
+
+static void addArgumentFacts(KernelOp kernel, unsigned index, FactList &facts) {
+  MLIRContext *context = kernel.getContext();
+  Type type = kernel.getArgumentTypes()[index];
+  DictionaryAttr entry = kernel.getArgContract(index);
+  StringAttr pointer = StringAttr::get(context, pointerName(kernel, index));
+  if (isa<PtrType>(type))
+    return facts.require(pointer, kWidestAccessBytes);
+  if (type.isInteger(32) || type.isInteger(64))
+    return facts.require(entry.get("name"), kScalarMultiple);
+  auto view = dyn_cast<ViewType>(type);
+  if (!view)
+    return;
+  facts.require(pointer, kWidestAccessBytes);
+  int64_t elements = kWidestAccessBytes * 8 / elementBits(view.getElement());
+  auto extents = entry.getAs<ArrayAttr>("extents"), strides = entry.getAs<ArrayAttr>("strides");
+  if (view.getRank() > 0)
+    facts.require(extents[view.getRank() - 1], elements);
+  for (Attribute stride : strides)
+    facts.require(stride, elements);
+}
+
+static ArrayAttr candidateFacts(KernelOp kernel) {
+  FactList list;
+  for (unsigned i = 0; i < kernel.getArgumentTypes().size(); ++i)
+    addArgumentFacts(kernel, i, list);
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> facts;
+  for (auto [name, power] : list.powers)
+    facts.push_back(builder.getArrayAttr({builder.getStringAttr("divides"),
+                                          builder.getI64IntegerAttr(power),
+                                          builder.getStringAttr(name)}));
+  return builder.getArrayAttr(facts);
+}
+
+namespace {
+struct SplitVariants : tk::impl::SplitVariantsBase<SplitVariants> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (KernelOp kernel : llvm::to_vector(module.getOps<KernelOp>())) {
+      StringAttr name = kernel.getSymNameAttr();
+      kernel->setAttr("variant_of", name);
+      OpBuilder builder(kernel);
+      builder.setInsertionPointAfter(kernel);
+      auto general = cast<KernelOp>(builder.clone(*kernel));
+      general.setSymName((name.getValue() + "__any").str());
+      kernel->setAttr("facts", candidateFacts(kernel));
+    }
+    setPhase(module, Phase::Canonical);
+  }
+};
+} // namespace

@@ -1,0 +1,93 @@
+//===- LayoutPlan.h - which tiles share a layout, and which layout ------------===//
+//
+// Decides, changes nothing. Tiles tied together by elementwise operations, accesses and loops form
+// a *class* with one layout. Between classes there are *links*: the result of a reduction, the
+// operand of expand_dims or of broadcast has a layout that follows from the larger tile's, and is
+// then free of data movement. Classes are taken from the largest tile down: one with a link to a
+// decided class follows it, any other asks its accesses for the cheapest coalesced layout.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ir/tkg/TkgDialect.h"
+#include "passes/analysis/Contiguity.h"
+
+namespace tk {
+
+struct MachineShape {
+  int64_t warpSize = 32;
+  int64_t warps = 4;
+  int64_t maxVectorBytes = 16;
+
+  int64_t threads() const { return warpSize * warps; }
+};
+
+/// The layout that the result of a reduction over `axis` of a tile in `layout` has for free.
+LinearLayout reducedLayout(const LinearLayout &layout, unsigned axis);
+
+/// The layout that a broadcast's operand of shape `from` must have for a result in `to`.
+LinearLayout broadcastOperandLayout(const LinearLayout &to, llvm::ArrayRef<int64_t> from);
+
+class LayoutPlan {
+public:
+  LayoutPlan(KernelOp kernel, MachineShape machine);
+
+  /// Decides all classes. Fails with a diagnostic when a tile does not fit the registers.
+  mlir::LogicalResult decide();
+
+  LinearLayout layoutOf(mlir::Value tile);
+  /// Elements one thread accesses at once in `access` (a tkg.load or tkg.store).
+  int64_t vectorOf(mlir::Operation *access);
+  /// Facts that the decisions rest on.
+  llvm::ArrayRef<mlir::Attribute> usedFacts() const { return scalars.usedFacts(); }
+
+private:
+  struct Link {
+    unsigned parent;
+    mlir::Operation *op;
+  };
+  struct Access {
+    mlir::Operation *op;
+    int64_t elementBytes, widest;
+  };
+  struct Class {
+    llvm::SmallVector<int64_t> shape;
+    mlir::Value example;
+    llvm::SmallVector<Access, 4> accesses;
+    llvm::SmallVector<Link, 2> links;
+    bool reducedOverLast = false;
+    std::optional<LinearLayout> layout;
+  };
+
+  unsigned idOf(mlir::Value tile);
+  unsigned rootOf(unsigned id);
+  void tie(mlir::Value a, mlir::Value b);
+  void tieAll(mlir::ValueRange values);
+  void tieControl(mlir::Operation *op);
+  void tieOperation(mlir::Operation *op);
+  void collect();
+  void addLinks(mlir::Operation *op);
+  void addAccess(mlir::Operation *op);
+  LinearLayout follow(const Class &child, const Link &link);
+  LinearLayout chooseOwn(const Class &tiles);
+  int64_t chooseVector(const Class &tiles);
+  LinearLayout distribute(const Class &tiles, int64_t vector);
+  mlir::LogicalResult checkRegisters(const Class &tiles);
+
+  KernelOp kernel;
+  MachineShape machine;
+  ScalarAnalysis scalars;
+  ContiguityAnalysis contiguity;
+  llvm::DenseMap<mlir::Value, unsigned> ids;
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<unsigned> parents;
+  llvm::MapVector<unsigned, Class> classes;
+};
+
+/// The offset, mask and value tiles of an access, and its base.
+struct AccessOperands {
+  mlir::Value base, offset, mask, tile;
+};
+std::optional<AccessOperands> accessOperands(mlir::Operation *op);
+
+} // namespace tk

@@ -1,0 +1,128 @@
+//===- Ordering.cpp - dependences between the threads of a block -----------------===//
+
+#include "passes/analysis/Ordering.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace tk;
+
+namespace {
+/// What one operation touches: a shared buffer, or global memory of one alias class.
+struct Access {
+  Value buffer;
+  int64_t aliasClass = -1;
+  bool writes = false;
+};
+
+/// Accesses since the last barrier, on any path that leads here.
+using Pending = llvm::SetVector<Operation *>;
+
+class Walk {
+public:
+  explicit Walk(function_ref<bool(Operation *, Operation *)> conflict) : conflict(conflict) {}
+  Pending block(Block &block, Pending pending);
+
+private:
+  Pending loop(Operation *op, const Pending &before);
+  Pending branch(scf::IfOp op, const Pending &before);
+
+  function_ref<bool(Operation *, Operation *)> conflict;
+};
+} // namespace
+
+static int64_t aliasClassOf(Value pointer) {
+  return cast<PtrType>(elementTypeOf(pointer.getType())).getAliasClass();
+}
+
+static std::optional<Access> accessOf(Operation *op) {
+  if (auto load = dyn_cast<tkg::LoadOp>(op))
+    return load.getReadonly() ? std::nullopt
+                              : std::optional(Access{{}, aliasClassOf(load.getBase()), false});
+  if (auto store = dyn_cast<tkg::StoreOp>(op))
+    return Access{{}, aliasClassOf(store.getBase()), true};
+  if (auto load = dyn_cast<LoadOp>(op))
+    return Access{{}, aliasClassOf(load.getPointer()), false};
+  if (auto store = dyn_cast<StoreOp>(op))
+    return Access{{}, aliasClassOf(store.getPointer()), true};
+  if (auto store = dyn_cast<tkg::BufStoreOp>(op))
+    return Access{store.getBuffer(), -1, true};
+  if (auto load = dyn_cast<tkg::BufLoadOp>(op))
+    return Access{load.getBuffer(), -1, false};
+  return std::nullopt;
+}
+
+/// Each element is touched by the same one thread in both accesses: equal addresses, equal layouts,
+/// no duplicates.
+static bool sameThreads(Operation *a, Operation *b) {
+  auto parts = [](Operation *op) -> std::tuple<Value, Value, Type> {
+    if (auto load = dyn_cast<tkg::LoadOp>(op))
+      return {load.getBase(), load.getOffset(), load.getOffset().getType()};
+    if (auto store = dyn_cast<tkg::StoreOp>(op))
+      return {store.getBase(), store.getOffset(), store.getOffset().getType()};
+    return {};
+  };
+  auto [base, offset, type] = parts(a);
+  if (!base || parts(a) != parts(b))
+    return false;
+  tkg::LayoutAttr layout = tkg::layoutOf(type);
+  // Within a loop the same SSA value means the same address only in the same iteration.
+  bool sameIteration = a->getBlock() == b->getBlock() && a->isBeforeInBlock(b);
+  return layout && layout.getMap().invertible() && sameIteration;
+}
+
+static bool conflicts(Operation *earlier, Operation *later) {
+  Access a = *accessOf(earlier), b = *accessOf(later);
+  if (!a.writes && !b.writes)
+    return false;
+  if (a.buffer || b.buffer)
+    return a.buffer == b.buffer;
+  return a.aliasClass == b.aliasClass && !sameThreads(earlier, later);
+}
+
+static Pending join(Pending a, const Pending &b) {
+  a.insert(b.begin(), b.end());
+  return a;
+}
+
+Pending Walk::loop(Operation *op, const Pending &before) {
+  Pending state = before;
+  for (int round = 0; round < 2; ++round) {
+    Pending entry = join(before, state);
+    for (Region &region : op->getRegions())
+      entry = block(region.front(), entry);
+    state = entry;
+  }
+  return join(before, state);
+}
+
+Pending Walk::branch(scf::IfOp op, const Pending &before) {
+  Pending then = block(op.getThenRegion().front(), before);
+  bool hasElse = !op.getElseRegion().empty();
+  return join(then, hasElse ? block(op.getElseRegion().front(), before) : before);
+}
+
+Pending Walk::block(Block &body, Pending pending) {
+  for (Operation &op : llvm::make_early_inc_range(body)) {
+    if (isa<tkg::BarrierOp>(op)) {
+      pending.clear();
+    } else if (auto ifOp = dyn_cast<scf::IfOp>(op)) {
+      pending = branch(ifOp, pending);
+    } else if (isa<scf::ForOp, scf::WhileOp>(op)) {
+      pending = loop(&op, pending);
+    } else if (accessOf(&op)) {
+      for (Operation *earlier : pending)
+        if (conflicts(earlier, &op)) {
+          if (conflict(earlier, &op))
+            pending.clear();
+          break;
+        }
+      pending.insert(&op);
+    }
+  }
+  return pending;
+}
+
+void tk::walkDependences(KernelOp kernel, function_ref<bool(Operation *, Operation *)> conflict) {
+  Walk(conflict).block(kernel.getBody().front(), {});
+}

@@ -1,0 +1,23 @@
+//===- Ordering.h - dependences between the threads of a block ------------------===//
+//
+// Walks a kernel in program order and keeps the accesses to shared buffers and to global memory
+// since the last barrier. An access conflicts with an earlier one when they may touch the same
+// bytes, at least one writes, and different threads may be involved. Loops are walked twice, so that the
+// end of an iteration meets the start of the next.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ir/tkg/TkgDialect.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace tk {
+
+/// Calls `conflict(earlier, later)` at each unordered pair; when it returns true a barrier now
+/// stands before `later`.
+void walkDependences(
+    KernelOp kernel,
+    llvm::function_ref<bool(mlir::Operation *earlier, mlir::Operation *later)> conflict);
+
+} // namespace tk

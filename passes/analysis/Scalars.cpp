@@ -1,0 +1,243 @@
+//===- Scalars.cpp - intervals and divisors of scalars -----------------------===//
+
+#include "passes/analysis/Scalars.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tk;
+
+/// Larger than any divisor that matters; stands for "zero, divisible by everything".
+static constexpr int64_t kMaxPower = int64_t(1) << 30;
+
+Attribute tk::extentExpression(KernelOp kernel, Value view, int64_t axis) {
+  auto argument = dyn_cast<BlockArgument>(view);
+  if (!argument || argument.getOwner()->getParentOp() != kernel)
+    return {};
+  return kernel.getArgContract(argument.getArgNumber()).getAs<ArrayAttr>("extents")[axis];
+}
+
+Attribute tk::strideExpression(KernelOp kernel, Value view, int64_t axis) {
+  auto argument = dyn_cast<BlockArgument>(view);
+  if (!argument || argument.getOwner()->getParentOp() != kernel)
+    return {};
+  return kernel.getArgContract(argument.getArgNumber()).getAs<ArrayAttr>("strides")[axis];
+}
+
+static StringRef argumentName(KernelOp kernel, unsigned argument) {
+  return kernel.getArgContract(argument).getAs<StringAttr>("name").getValue();
+}
+
+std::string tk::pointerName(KernelOp kernel, unsigned argument) {
+  return (argumentName(kernel, argument) + ".ptr").str();
+}
+
+ScalarAnalysis::ScalarAnalysis(KernelOp kernel) : kernel(kernel) {
+  auto facts = kernel->getAttrOfType<ArrayAttr>("facts");
+  if (!facts)
+    return;
+  for (Attribute fact : facts) {
+    auto term = dyn_cast<ArrayAttr>(fact);
+    if (!term || term.size() != 3 || term[0] != StringAttr::get(kernel.getContext(), "divides"))
+      continue;
+    auto power = dyn_cast<IntegerAttr>(term[1]);
+    auto name = dyn_cast<StringAttr>(term[2]);
+    if (power && name)
+      divisors[name.getValue()] = {power.getInt(), fact};
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Intervals
+//===----------------------------------------------------------------------===//
+
+static Interval fullRange(Type type) {
+  if (type.isInteger(64) || !type.isInteger())
+    return {};
+  unsigned width = type.getIntOrFloatBitWidth();
+  return {-(int64_t(1) << (width - 1)), (int64_t(1) << (width - 1)) - 1};
+}
+
+/// The interval of `values` of exact results, or everything when one does not fit `type`.
+static Interval hull(ArrayRef<__int128> values, Type type) {
+  __int128 lo = *std::min_element(values.begin(), values.end());
+  __int128 hi = *std::max_element(values.begin(), values.end());
+  Interval full = fullRange(type);
+  if (lo < full.lo || hi > full.hi)
+    return full;
+  return {int64_t(lo), int64_t(hi)};
+}
+
+Interval ScalarAnalysis::range(Value value) {
+  auto known = ranges.find(value);
+  if (known != ranges.end())
+    return known->second;
+  ranges[value] = fullRange(value.getType()); // what a cycle sees
+  Interval result = computeRange(value);
+  ranges[value] = result;
+  return result;
+}
+
+static Interval rangeOfExpression(Attribute expression) {
+  if (auto number = dyn_cast_or_null<IntegerAttr>(expression))
+    return {number.getInt(), number.getInt()};
+  return {0, kLargestIndex};
+}
+
+/// The induction variable counts from 0 to the trip count.
+static std::optional<Value> tripCountOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  if (loop && argument == loop.getInductionVar())
+    return loop.getUpperBound();
+  return std::nullopt;
+}
+
+Interval ScalarAnalysis::computeRange(Value value) {
+  Type type = value.getType();
+  if (std::optional<Value> trips = tripCountOf(value))
+    return {0, std::max<int64_t>(0, std::min(range(*trips).hi - 1, kLargestIndex))};
+  Operation *op = value.getDefiningOp();
+  if (!op || !type.isInteger())
+    return fullRange(type);
+  IntegerAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return {constant.getValue().getSExtValue(), constant.getValue().getSExtValue()};
+  auto binary = [&](auto combine) {
+    Interval a = range(op->getOperand(0)), b = range(op->getOperand(1));
+    return hull({combine(a.lo, b.lo), combine(a.lo, b.hi), combine(a.hi, b.lo), combine(a.hi, b.hi)},
+                type);
+  };
+  return TypeSwitch<Operation *, Interval>(op)
+      .Case<ProgramIdOp>([](auto) { return Interval{0, kLargestIndex}; })
+      .Case<NumProgramsOp>([](auto) { return Interval{1, kLargestIndex}; })
+      .Case([&](ExtentOp extent) {
+        return rangeOfExpression(extentExpression(kernel, extent.getView(), extent.getAxis()));
+      })
+      .Case([&](StrideOp stride) {
+        Attribute expr = strideExpression(kernel, stride.getView(), stride.getAxis());
+        return isa_and_nonnull<IntegerAttr>(expr) ? rangeOfExpression(expr)
+                                                  : Interval{-kLargestIndex, kLargestIndex};
+      })
+      .Case<arith::AddIOp>([&](auto) { return binary([](__int128 a, __int128 b) { return a + b; }); })
+      .Case<arith::SubIOp>([&](auto) { return binary([](__int128 a, __int128 b) { return a - b; }); })
+      .Case<arith::MulIOp>([&](auto) { return binary([](__int128 a, __int128 b) { return a * b; }); })
+      .Case([&](MinOp min) {
+        return min.getIsUnsigned() ? fullRange(type) : binary([](__int128 a, __int128 b) { return std::min(a, b); });
+      })
+      .Case([&](MaxOp max) {
+        return max.getIsUnsigned() ? fullRange(type) : binary([](__int128 a, __int128 b) { return std::max(a, b); });
+      })
+      .Case([&](DivOp div) {
+        Interval b = range(div.getRhs());
+        if (div.getIsUnsigned() || b.lo < 1)
+          return fullRange(type);
+        return binary([](__int128 a, __int128 b) { return a / b; });
+      })
+      .Case([&](RemOp rem) {
+        Interval a = range(rem.getLhs()), b = range(rem.getRhs());
+        if (rem.getIsUnsigned() || b.lo < 1 || a.lo < 0)
+          return fullRange(type);
+        return Interval{0, std::min(a.hi, b.hi - 1)};
+      })
+      .Case([&](arith::SelectOp select) {
+        Interval a = range(select.getTrueValue()), b = range(select.getFalseValue());
+        return Interval{std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
+      })
+      .Case<arith::ExtSIOp>([&](auto ext) { return range(ext.getIn()); })
+      .Case([&](arith::TruncIOp trunc) {
+        Interval in = range(trunc.getIn()), full = fullRange(type);
+        return in.within(full.lo, full.hi) ? in : full;
+      })
+      .Default([&](Operation *) { return fullRange(type); });
+}
+
+//===----------------------------------------------------------------------===//
+// Divisors
+//===----------------------------------------------------------------------===//
+
+static int64_t powerOf(int64_t number) {
+  return number == 0 ? kMaxPower : std::min(number & -number, kMaxPower);
+}
+
+int64_t ScalarAnalysis::divisorOfName(StringRef name) {
+  auto it = divisors.find(name);
+  if (it == divisors.end())
+    return 1;
+  used.insert(it->second.fact);
+  return powerOf(it->second.power);
+}
+
+int64_t ScalarAnalysis::divisorOfExpression(Attribute expression) {
+  if (auto number = dyn_cast_or_null<IntegerAttr>(expression))
+    return powerOf(number.getInt());
+  if (auto name = dyn_cast_or_null<StringAttr>(expression))
+    return divisorOfName(name.getValue());
+  return 1;
+}
+
+int64_t ScalarAnalysis::divisor(Value value) {
+  auto known = powers.find(value);
+  if (known != powers.end())
+    return known->second;
+  powers[value] = 1; // what a cycle sees
+  int64_t result = computeDivisor(value);
+  powers[value] = result;
+  return result;
+}
+
+int64_t ScalarAnalysis::computeDivisor(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner()->getParentOp() != kernel)
+      return 1;
+    unsigned index = argument.getArgNumber();
+    if (isa<PtrType>(value.getType()))
+      return divisorOfName(pointerName(kernel, index));
+    return divisorOfName(argumentName(kernel, index));
+  }
+  IntegerAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return powerOf(constant.getValue().getSExtValue());
+  Operation *op = value.getDefiningOp();
+  auto smaller = [&](Value a, Value b) {
+    int64_t first = divisor(a);
+    return first == 1 ? first : std::min(first, divisor(b));
+  };
+  return TypeSwitch<Operation *, int64_t>(op)
+      .Case([&](ExtentOp extent) {
+        return divisorOfExpression(extentExpression(kernel, extent.getView(), extent.getAxis()));
+      })
+      .Case([&](StrideOp stride) {
+        return divisorOfExpression(strideExpression(kernel, stride.getView(), stride.getAxis()));
+      })
+      .Case([&](BaseOp base) {
+        auto argument = dyn_cast<BlockArgument>(base.getView());
+        return argument ? divisorOfName(pointerName(kernel, argument.getArgNumber())) : 1;
+      })
+      .Case([&](PtrAddOp add) {
+        int64_t bytes = elementBits(cast<PtrType>(value.getType()).getPointee()) / 8;
+        int64_t offset = std::min(divisor(add.getOffset()) * bytes, kMaxPower);
+        return offset == 1 ? 1 : std::min(powerOf(offset), divisor(add.getPointer()));
+      })
+      .Case<arith::AddIOp, arith::SubIOp>([&](auto add) { return smaller(add.getLhs(), add.getRhs()); })
+      .Case<MinOp, MaxOp>([&](auto pick) { return smaller(pick.getLhs(), pick.getRhs()); })
+      .Case([&](arith::MulIOp mul) {
+        return std::min(divisor(mul.getLhs()) * divisor(mul.getRhs()), kMaxPower);
+      })
+      .Case([&](arith::SelectOp select) {
+        return smaller(select.getTrueValue(), select.getFalseValue());
+      })
+      .Case([&](RemOp rem) { return smaller(rem.getLhs(), rem.getRhs()); })
+      .Case<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(
+          [&](auto cast) { return divisor(cast.getIn()); })
+      .Default([](Operation *) { return int64_t(1); });
+}
+
+bool ScalarAnalysis::isBelowByGrid(Value value, Attribute bound) {
+  auto id = value.getDefiningOp<ProgramIdOp>();
+  if (!id || !bound)
+    return false;
+  return kernel.getContract().getFields().getAs<ArrayAttr>("grid")[id.getAxis()] == bound;
+}

@@ -1,0 +1,70 @@
+//===- Scalars.h - what is known of a kernel's scalars before it runs ---------===//
+//
+// Two questions about an integer or pointer scalar: within which interval is it, and which power
+// of two divides it (a pointer: its address in bytes)? Answers come from constants, from what the
+// language says (a program id is not negative) and from the kernel's *facts*: conditions on its
+// parameters, listed in its attribute `facts`, that the loader checks before it picks this
+// variant. Facts that an answer used are remembered, so that the others can be dropped.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ir/tk/TkDialect.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace tk {
+
+/// All values from `lo` to `hi`.
+struct Interval {
+  int64_t lo = INT64_MIN, hi = INT64_MAX;
+
+  bool within(int64_t low, int64_t high) const { return lo >= low && hi <= high; }
+  bool isNonNegative() const { return lo >= 0; }
+};
+
+/// The most that a program id, an extent or a stride can be: addresses have 47 bits.
+inline constexpr int64_t kLargestIndex = int64_t(1) << 47;
+
+/// The contract expression of an extent or stride of a view that is a kernel argument: an integer,
+/// a name, or a term. Null when `view` is no argument.
+mlir::Attribute extentExpression(KernelOp kernel, mlir::Value view, int64_t axis);
+mlir::Attribute strideExpression(KernelOp kernel, mlir::Value view, int64_t axis);
+
+/// `x.ptr` for the argument `x`.
+std::string pointerName(KernelOp kernel, unsigned argument);
+
+class ScalarAnalysis {
+public:
+  explicit ScalarAnalysis(KernelOp kernel);
+
+  Interval range(mlir::Value value);
+  /// The largest known power of two that divides `value`; for pointers, its address.
+  int64_t divisor(mlir::Value value);
+  /// True when `value` is below the extent that `bound` names whenever this instance runs, since
+  /// the grid says so.
+  bool isBelowByGrid(mlir::Value value, mlir::Attribute bound);
+
+  KernelOp getKernel() { return kernel; }
+  /// Facts that some answer rested on, in order of use.
+  llvm::ArrayRef<mlir::Attribute> usedFacts() const { return used.getArrayRef(); }
+
+private:
+  struct Divisor {
+    int64_t power;
+    mlir::Attribute fact;
+  };
+  Interval computeRange(mlir::Value value);
+  int64_t computeDivisor(mlir::Value value);
+  int64_t divisorOfExpression(mlir::Attribute expression);
+  int64_t divisorOfName(llvm::StringRef name);
+
+  KernelOp kernel;
+  llvm::StringMap<Divisor> divisors;
+  llvm::DenseMap<mlir::Value, Interval> ranges;
+  llvm::DenseMap<mlir::Value, int64_t> powers;
+  llvm::SetVector<mlir::Attribute> used;
+};
+
+} // namespace tk

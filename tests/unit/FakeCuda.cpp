@@ -1,0 +1,231 @@
+//===- FakeCuda.cpp - a recording double of libcuda ------------------------===//
+// The signatures are written out here a second time, from NVIDIA's documentation and not from
+// runtime/src/Cuda.h, so that a slip there does not hide.
+#include "FakeCuda.h"
+
+#include <cstring>
+#include <memory>
+
+namespace {
+constexpr int kInvalidValue = 1, kInvalidContext = 201, kNotFound = 500;
+
+struct FakeFunction {
+  std::string symbol;
+};
+
+FakeCuda *fake = nullptr;
+/// Owns what CUkernel and CUfunction handles point at, for the life of the double.
+std::vector<std::unique_ptr<FakeFunction>> functions;
+int primary[8]; ///< their addresses are the primary contexts
+
+/// Counts the call, and gives the failure asked for.
+int enter(const char *name) {
+  ++fake->calls[name];
+  auto it = fake->failures.find(name);
+  return it == fake->failures.end() ? 0 : it->second;
+}
+
+#define FAKE_ENTER(name)                                                                           \
+  if (int failure = enter(name))                                                                   \
+  return failure
+
+int fakeInit(unsigned) {
+  FAKE_ENTER("cuInit");
+  return 0;
+}
+int fakeDriverGetVersion(int *version) {
+  FAKE_ENTER("cuDriverGetVersion");
+  *version = fake->driverVersion;
+  return 0;
+}
+int fakeGetErrorName(int error, const char **text) {
+  *text = error == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_FAKE";
+  return 0;
+}
+int fakeGetErrorString(int, const char **text) {
+  *text = "as the test asked";
+  return 0;
+}
+int fakeDeviceGetCount(int *count) {
+  FAKE_ENTER("cuDeviceGetCount");
+  *count = fake->deviceCount;
+  return 0;
+}
+int fakeDeviceGet(int *device, int ordinal) {
+  FAKE_ENTER("cuDeviceGet");
+  *device = ordinal;
+  return 0;
+}
+int fakeDeviceGetAttribute(int *value, int attribute, int) {
+  FAKE_ENTER("cuDeviceGetAttribute");
+  const std::map<int, int> known = {
+      {1, 1024}, {16, fake->sms}, {75, fake->major}, {76, fake->minor}, {97, fake->maxShared}};
+  auto it = known.find(attribute);
+  if (it == known.end())
+    return kInvalidValue;
+  *value = it->second;
+  return 0;
+}
+int fakePrimaryCtxRetain(void **context, int device) {
+  FAKE_ENTER("cuDevicePrimaryCtxRetain");
+  ++fake->retained;
+  *context = &primary[device];
+  return 0;
+}
+int fakePrimaryCtxRelease(int) {
+  FAKE_ENTER("cuDevicePrimaryCtxRelease_v2");
+  --fake->retained;
+  return 0;
+}
+int fakeCtxPushCurrent(void *context) {
+  FAKE_ENTER("cuCtxPushCurrent_v2");
+  fake->contexts.push_back(context);
+  return 0;
+}
+int fakeCtxPopCurrent(void **context) {
+  FAKE_ENTER("cuCtxPopCurrent_v2");
+  if (fake->contexts.empty())
+    return kInvalidContext;
+  *context = fake->contexts.back();
+  fake->contexts.pop_back();
+  return 0;
+}
+int fakeCtxGetDevice(int *device) {
+  FAKE_ENTER("cuCtxGetDevice");
+  *device = 1; // a context that a test brings is taken to be of device 1
+  return fake->contexts.empty() ? kInvalidContext : 0;
+}
+int fakeLibraryLoadData(void **library, const void *code, int *options, void **values,
+                        unsigned optionCount, int *, void **, unsigned) {
+  ++fake->calls["cuLibraryLoadData"];
+  fake->loadedBytes = static_cast<const char *>(code);
+  for (unsigned i = 0; i < optionCount; ++i)
+    if (options[i] == 5) // CU_JIT_ERROR_LOG_BUFFER
+      strncpy(static_cast<char *>(values[i]), fake->jitLog.c_str(), 100);
+  auto it = fake->failures.find("cuLibraryLoadData");
+  if (it != fake->failures.end())
+    return it->second;
+  ++fake->loadedLibraries;
+  *library = fake;
+  return 0;
+}
+int fakeLibraryUnload(void *) {
+  FAKE_ENTER("cuLibraryUnload");
+  --fake->loadedLibraries;
+  return 0;
+}
+int fakeLibraryGetKernel(void **kernel, void *library, const char *name) {
+  FAKE_ENTER("cuLibraryGetKernel");
+  if (library != fake || (!fake->symbols.empty() && !fake->symbols.count(name)))
+    return kNotFound;
+  functions.push_back(std::unique_ptr<FakeFunction>(new FakeFunction{name}));
+  *kernel = functions.back().get();
+  return 0;
+}
+int fakeKernelGetFunction(void **function, void *kernel) {
+  FAKE_ENTER("cuKernelGetFunction");
+  if (fake->contexts.empty())
+    return kInvalidContext;
+  *function = kernel;
+  return 0;
+}
+int fakeFuncGetAttribute(int *value, int attribute, void *) {
+  FAKE_ENTER("cuFuncGetAttribute");
+  *value = fake->maxThreadsPerFunction;
+  return attribute == 0 ? 0 : kInvalidValue;
+}
+int fakeFuncSetAttribute(void *function, int attribute, int value) {
+  FAKE_ENTER("cuFuncSetAttribute");
+  if (attribute != 8) // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    return kInvalidValue;
+  fake->dynamicShared[static_cast<FakeFunction *>(function)->symbol] = value;
+  return 0;
+}
+int fakeKernelGetParamInfo(void *, size_t index, size_t *offset, size_t *bytes) {
+  if (index >= fake->params.size())
+    return kInvalidValue;
+  *offset = fake->params[index].first;
+  *bytes = fake->params[index].second;
+  return 0;
+}
+int fakeFuncLoad(void *) {
+  FAKE_ENTER("cuFuncLoad");
+  return 0;
+}
+int fakeLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ,
+                     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
+                     void *stream, void **params, void **extra) {
+  FAKE_ENTER("cuLaunchKernel");
+  FakeCuda::Launch launch{static_cast<FakeFunction *>(function)->symbol,
+                          {gridX, gridY, gridZ},
+                          {blockX, blockY, blockZ},
+                          sharedBytes,
+                          stream,
+                          {}};
+  if (params)
+    return kInvalidValue;
+  const unsigned char *bytes = nullptr;
+  for (; extra && *extra; extra += 2) {
+    if (*extra == reinterpret_cast<void *>(1)) // CU_LAUNCH_PARAM_BUFFER_POINTER
+      bytes = static_cast<const unsigned char *>(extra[1]);
+    else if (*extra == reinterpret_cast<void *>(2)) // CU_LAUNCH_PARAM_BUFFER_SIZE
+      launch.params.assign(bytes, bytes + *static_cast<size_t *>(extra[1]));
+    else
+      return kInvalidValue;
+  }
+  fake->launches.push_back(launch);
+  return 0;
+}
+
+template <typename Function> void *erase(Function *function) {
+  return reinterpret_cast<void *>(function);
+}
+
+void *resolve(void *user, const char *symbol) {
+  static const std::map<std::string, void *> table = {
+      {"cuInit", erase(fakeInit)},
+      {"cuDriverGetVersion", erase(fakeDriverGetVersion)},
+      {"cuGetErrorName", erase(fakeGetErrorName)},
+      {"cuGetErrorString", erase(fakeGetErrorString)},
+      {"cuDeviceGetCount", erase(fakeDeviceGetCount)},
+      {"cuDeviceGet", erase(fakeDeviceGet)},
+      {"cuDeviceGetAttribute", erase(fakeDeviceGetAttribute)},
+      {"cuDevicePrimaryCtxRetain", erase(fakePrimaryCtxRetain)},
+      {"cuDevicePrimaryCtxRelease_v2", erase(fakePrimaryCtxRelease)},
+      {"cuCtxPushCurrent_v2", erase(fakeCtxPushCurrent)},
+      {"cuCtxPopCurrent_v2", erase(fakeCtxPopCurrent)},
+      {"cuCtxGetDevice", erase(fakeCtxGetDevice)},
+      {"cuLibraryLoadData", erase(fakeLibraryLoadData)},
+      {"cuLibraryUnload", erase(fakeLibraryUnload)},
+      {"cuLibraryGetKernel", erase(fakeLibraryGetKernel)},
+      {"cuKernelGetFunction", erase(fakeKernelGetFunction)},
+      {"cuFuncGetAttribute", erase(fakeFuncGetAttribute)},
+      {"cuFuncSetAttribute", erase(fakeFuncSetAttribute)},
+      {"cuKernelGetParamInfo", erase(fakeKernelGetParamInfo)},
+      {"cuFuncLoad", erase(fakeFuncLoad)},
+      {"cuLaunchKernel", erase(fakeLaunchKernel)},
+  };
+  const FakeCuda &self = *static_cast<FakeCuda *>(user);
+  if (self.missing.count(symbol) ||
+      (!self.knowsParams && strcmp(symbol, "cuKernelGetParamInfo") == 0))
+    return nullptr;
+  auto it = table.find(symbol);
+  return it == table.end() ? nullptr : it->second;
+}
+} // namespace
+
+FakeCuda::FakeCuda() { fake = this; }
+
+FakeCuda::~FakeCuda() {
+  fake = nullptr;
+  functions.clear();
+}
+
+tkc_driver_desc FakeCuda::descriptor() {
+  tkc_driver_desc desc{};
+  desc.size = sizeof(desc);
+  desc.backend = TKC_CUDA;
+  desc.resolve = resolve;
+  desc.user = this;
+  return desc;
+}
