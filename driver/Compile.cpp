@@ -196,6 +196,11 @@ bool Compilation::recordMlir(Stage stage, mlir::ModuleOp module) {
   });
 }
 
+/// What the front end emits.
+static void loadSourceDialects(mlir::MLIRContext &context) {
+  context.loadDialect<TkDialect, mlir::arith::ArithDialect, mlir::scf::SCFDialect>();
+}
+
 //===----------------------------------------------------------------------===//
 // The stages
 //===----------------------------------------------------------------------===//
@@ -217,7 +222,7 @@ void Compilation::fromSource() {
     return;
   parsing.stop();
   mlir::TimingScope lowering = timing.nest("front end: check and lower");
-  context.loadDialect<TkDialect, mlir::arith::ArithDialect, mlir::scf::SCFDialect>();
+  loadSourceDialects(context);
   LowerError kind = LowerError::None;
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> module =
       lowerToTk(context, source, **file, options.lower, &kind);
@@ -490,6 +495,30 @@ CompileResult Compilation::run() {
       fromPtx(input.text, /*generated=*/false);
   }
   return std::move(result);
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> tk::compileToTk(const CompileOptions &options,
+                                                  const Input &input, mlir::MLIRContext &context,
+                                                  int &status) {
+  status = 1;
+  setActivity("reading the source");
+  if (stageOfInputName(input.path) == Stage::Tk) {
+    mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> module =
+        readMlir(context, input.path, input.text);
+    return failed(module) ? mlir::OwningOpRef<mlir::ModuleOp>() : std::move(*module);
+  }
+  SourceFile source(input.path, input.text);
+  llvm::FailureOr<std::unique_ptr<ast::File>> file = parseFile(context, source);
+  if (failed(file))
+    return {};
+  loadSourceDialects(context);
+  LowerError kind = LowerError::None;
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> module =
+      lowerToTk(context, source, **file, options.lower, &kind);
+  if (!failed(module))
+    return std::move(*module);
+  status = kind == LowerError::CommandLine ? 2 : 1;
+  return {};
 }
 
 CompileResult tk::compile(const CompileOptions &options, const Input &input,

@@ -11,6 +11,7 @@
 #include "driver/Options.h"
 #include "driver/Stages.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
 #include <memory>
 #include <string>
@@ -41,6 +42,11 @@ struct Input {
 /// Compiles `input`. `outputName` is the file name that the description gives the binary.
 CompileResult compile(const CompileOptions &options, const Input &input,
                       const std::string &outputName, mlir::MLIRContext &context);
+
+/// The module of a .tk file, or of one that `--emit=tk` wrote; null after a diagnostic, with the exit
+/// status in `status`.
+mlir::OwningOpRef<mlir::ModuleOp> compileToTk(const CompileOptions &options, const Input &input,
+                                              mlir::MLIRContext &context, int &status);
 
 /// A context with the dialects and translations that any stage may need, single-threaded.
 std::unique_ptr<mlir::MLIRContext> createContext();

@@ -9,6 +9,7 @@
 #include "backends/target/Targets.h"
 #include "driver/Compile.h"
 #include "driver/Crash.h"
+#include "driver/OptionTable.h"
 #include "driver/Options.h"
 #include "driver/Outputs.h"
 #include "driver/Tools.h"
@@ -18,13 +19,6 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include <unistd.h>
-
-#if __has_include("driver/RunCommand.h")
-#include "driver/RunCommand.h"
-#define TKC_HAS_RUN 1
-#else
-#define TKC_HAS_RUN 0
-#endif
 
 using namespace tk;
 using llvm::StringRef;
@@ -86,14 +80,52 @@ static std::optional<DiagRecord> readInput(const CompileOptions &options, Input 
   return std::nullopt;
 }
 
-/// The status that errors make of a compile that thought itself good; internal errors are 3.
-static int statusOf(const CompileResult &result, const DiagnosticBuffer &diagnostics) {
+/// The status that errors make of work that thought itself good; internal errors are 3.
+static int statusOf(int status, const DiagnosticBuffer &diagnostics) {
   for (const DiagRecord &record : diagnostics.getRecords())
     if (record.severity == mlir::DiagnosticSeverity::Error && record.code / 1000 == 9)
       return 3;
-  if (result.status == 0 && diagnostics.getNumErrors() > 0)
-    return 1;
-  return result.status;
+  return status == 0 && diagnostics.getNumErrors() > 0 ? 1 : status;
+}
+
+namespace {
+/// What a compile or run needs. Nothing of it is destroyed when the work crashed: the process ends.
+struct Session {
+  std::unique_ptr<mlir::MLIRContext> context;
+  std::optional<DiagnosticBuffer> diagnostics;
+};
+} // namespace
+
+/// Runs `work` in a session, prints what was found, and gives the exit status. `work` returns the
+/// status it thinks right.
+static int runSession(const CompileOptions &options, const Input &input,
+                      llvm::function_ref<int(mlir::MLIRContext &)> work) {
+  Session session;
+  int status = 0;
+  CrashReport crash = runGuarded([&] {
+    session.context = createContext();
+    session.diagnostics.emplace(*session.context, options.policy);
+    status = work(*session.context);
+  });
+  SourceTexts sources;
+  sources.add(input.path, input.text);
+  if (session.diagnostics && !options.verifyDiagnostics)
+    print(session.diagnostics->getRecords(), sources, options.jsonDiagnostics);
+  if (crash.crashed)
+    reportCrash(crash, options);
+  if (options.verifyDiagnostics)
+    return verifyDiagnostics(session.diagnostics->getRecords(), input.path, input.text,
+                             llvm::errs())
+               ? 0
+               : 1;
+  status = statusOf(status, *session.diagnostics);
+  if (status == 3) {
+    DiagRecord note;
+    note.severity = mlir::DiagnosticSeverity::Note;
+    note.message = "to reproduce: " + quoteCommand(options.commandLine);
+    printAlone(note, options.jsonDiagnostics, 3);
+  }
+  return status;
 }
 
 static int runCompile(const CompileOptions &options) {
@@ -103,32 +135,30 @@ static int runCompile(const CompileOptions &options) {
     return printAlone(*wrong, options.jsonDiagnostics, 1);
   if (std::optional<DiagRecord> wrong = planOutputs(options, plan))
     return printAlone(*wrong, options.jsonDiagnostics, 2);
-  // Neither is destroyed when the work crashed, which ends the process.
-  std::unique_ptr<mlir::MLIRContext> context;
-  std::optional<DiagnosticBuffer> diagnostics;
   CompileResult result;
-  CrashReport crash = runGuarded([&] {
-    context = createContext();
-    diagnostics.emplace(*context, options.policy);
-    result = compile(options, input, plan.imageName, *context);
+  int status = runSession(options, input, [&](mlir::MLIRContext &context) {
+    result = compile(options, input, plan.imageName, context);
+    return result.status;
   });
-  SourceTexts sources;
-  sources.add(input.path, input.text);
-  if (diagnostics && !options.verifyDiagnostics)
-    print(diagnostics->getRecords(), sources, options.jsonDiagnostics);
-  if (crash.crashed)
-    reportCrash(crash, options);
-  if (options.verifyDiagnostics)
-    return verifyDiagnostics(diagnostics->getRecords(), input.path, input.text, llvm::errs()) ? 0
-                                                                                              : 1;
-  int status = statusOf(result, *diagnostics);
-  if (status == 3)
-    llvm::errs() << "tkc: note: to reproduce: " << quoteCommand(options.commandLine) << '\n';
-  if (status)
+  if (status || options.verifyDiagnostics)
     return status;
   if (std::optional<DiagRecord> wrong = writeResult(options, plan, result))
     return printAlone(*wrong, options.jsonDiagnostics, 1);
   return 0;
+}
+
+static int runRun(const CompileOptions &options, const RunOptions &run) {
+  Input input;
+  if (std::optional<DiagRecord> wrong = readInput(options, input))
+    return printAlone(*wrong, options.jsonDiagnostics, 1);
+  return runSession(options, input, [&](mlir::MLIRContext &context) {
+    int status = 0;
+    mlir::OwningOpRef<mlir::ModuleOp> module = compileToTk(options, input, context, status);
+    if (!module)
+      return status;
+    setActivity("running the kernel");
+    return runCommand(run, *module);
+  });
 }
 
 static int runExplain(StringRef word) {
@@ -144,21 +174,13 @@ static int runExplain(StringRef word) {
   return printAlone(commandLineDiag<diag::UnknownCode>("codes look like TK3007", word), false, 2);
 }
 
-static int runRun(const std::vector<std::string> &words) {
-#if TKC_HAS_RUN
-  return runCommand(words);
-#else
-  return printAlone(commandLineDiag<diag::NotBuiltYet>("", "`tkc run`"), false, 1);
-#endif
-}
-
 int tk::runTkc(llvm::ArrayRef<const char *> args) {
   CommandLine line = parseCommandLine(args);
   switch (line.action) {
   case CommandLine::Action::Compile:
     return runCompile(line.options);
   case CommandLine::Action::Run:
-    return runRun(line.words);
+    return runRun(line.options, line.run);
   case CommandLine::Action::Targets:
     printTargets(llvm::outs());
     return 0;

@@ -1,205 +1,43 @@
 //===- Options.cpp - the command line as one struct -----------------------------===//
 //
-// All options are declared here, each with the line of --help that shows it. CLI11 only splits the
-// words: values stay strings and are converted below, so that every mistake gets one message of
-// the same form. Ways of CLI11 2.1.2 that are worked around: -MD and -MF are no legal names (they
-// are rewritten first), a flag with an optional value swallows the next word unless it is declared
-// as "--remarks{.*}", and lists do so without allow_extra_args(false).
+// Converts and checks what OptionTable read. The first mistake is the one reported.
 //
 //===----------------------------------------------------------------------===//
 
 #include "driver/Options.h"
 #include "backends/target/Targets.h"
+#include "driver/OptionTable.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Regex.h"
-#include <CLI/CLI.hpp>
 
 using namespace tk;
 using llvm::StringRef;
 
 namespace {
 
-struct HelpLine {
-  std::string group, spelling, text;
-  bool hidden;
-};
-
-/// What CLI11 fills, before it is checked.
-struct RawOptions {
-  std::vector<std::string> inputs, emit, defines, assumptions, kernels, includes, warnings;
-  std::vector<std::string> printBefore, printAfter;
-  std::string output, metadata, dumpDir, depfilePath, target, config, warps, stages, ctas, maxregs;
-  std::string ptxas, libdevice, stopAfter, optLevel, jobs, diagnostics, remarks, testCrash;
-  bool saveTemps = false, depfile = false, hermetic = false, lineInfo = false, verbose = false;
-  bool timePasses = false, verifyPhases = false, verifyDiagnostics = false;
-  bool help = false, helpHidden = false, version = false;
-};
-
-/// CLI11's application together with the lines of --help.
-class OptionTable {
-public:
-  explicit OptionTable(RawOptions &raw) : app("", "tkc"), raw(raw) {
-    app.set_help_flag();
-    app.allow_extras();
-    app.add_option("input", raw.inputs)->allow_extra_args(false);
-    declareOutputs();
-    declareCode();
-    declareTools();
-    declareInsight();
-    declareGeneral();
-    declareHidden();
-  }
-
-  CLI::App app;
-  std::vector<HelpLine> lines;
-  std::vector<std::string> names; // for "did you mean"
-
-private:
-  void value(const char *cliNames, const char *spelling, const char *text, std::string &into) {
-    app.add_option(cliNames, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    addLine(cliNames, spelling, text);
-  }
-  void list(const char *cliNames, const char *spelling, const char *text,
-            std::vector<std::string> &into, char delimiter = '\0') {
-    CLI::Option *option = app.add_option(cliNames, into)->allow_extra_args(false);
-    if (delimiter)
-      option->delimiter(delimiter);
-    addLine(cliNames, spelling, text);
-  }
-  void flag(const char *cliNames, const char *spelling, const char *text, bool &into) {
-    app.add_flag(cliNames, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    addLine(cliNames, spelling, text);
-  }
-  void addLine(StringRef cliNames, const char *spelling, const char *text) {
-    lines.push_back({group, spelling, text, hidden});
-    llvm::SmallVector<StringRef> parts;
-    cliNames.split(parts, ',');
-    for (StringRef part : parts)
-      names.push_back(part.take_until([](char c) { return c == '{'; }).str());
-  }
-
-  void declareOutputs();
-  void declareCode();
-  void declareTools();
-  void declareInsight();
-  void declareGeneral();
-  void declareHidden();
-
-  RawOptions &raw;
-  const char *group = "";
-  bool hidden = false;
-};
-
-void OptionTable::declareOutputs() {
-  group = "Outputs";
-  value("-o", "-o OUT",
-        "file to write; its extension picks the stage: .cubin .ptx .ll\n"
-        ".llvm.mlir .tkg.mlir .tk.mlir (also plain .mlir) .json .sass.\n"
-        "OUT/ is a folder, - is standard output. Without -o text goes to\n"
-        "standard output, a binary to STEM.cubin in this folder",
-        raw.output);
-  list("--emit", "--emit=STAGE[,STAGE]",
-       "stages to write, whatever OUT's extension: ast tk tkg\n"
-       "llvm-dialect llvm ptx cubin sass json. Several need -o DIR/ or\n"
-       "--dump-dir",
-       raw.emit, ',');
-  value("--metadata", "--metadata=PATH", "where the JSON goes (default: OUT.json beside the binary)",
-        raw.metadata);
-  value("--dump-dir", "--dump-dir=DIR",
-        "folder for every text stage on the way, or for the stages of\n--emit", raw.dumpDir);
-  flag("--save-temps", "--save-temps", "write every text stage on the way beside OUT",
-       raw.saveTemps);
-  flag("--MD", "-MD", "write a dependency file for make and ninja", raw.depfile);
-  value("--MF", "-MF FILE", "its name (default: OUT with the extension .d); implies -MD",
-        raw.depfilePath);
-}
-
-void OptionTable::declareCode() {
-  group = "What is compiled";
-  value("--target", "--target=NAME", "chip, see `tkc targets` (default sm_90a, said in a note)",
-        raw.target);
-  list("-k,--kernel", "-k, --kernel=NAME", "one kernel of the file, may be repeated (default: all)",
-       raw.kernels);
-  list("-D", "-D NAME=VALUE", "compile-time parameter: integer, bool, dtype or string", raw.defines);
-  value("--warps", "--warps=N", "warps of a block: a power of two up to 32", raw.warps);
-  value("--stages", "--stages=N", "stages of a software pipeline", raw.stages);
-  value("--ctas", "--ctas=N", "blocks of a cluster", raw.ctas);
-  value("--maxregs", "--maxregs=N", "most registers of a thread, 16 to 255", raw.maxregs);
-  list("--assume", "--assume=EXPR",
-       "a fact about run-time parameters that the loader checks, like\n'N % 16 == 0'", raw.assumptions);
-  value("--config", "--config=I", "which of the @tune configurations (default 0)", raw.config);
-  value("-O", "-O0 -O1 -O2 -O3", "effort of LLVM and of the assembler (default -O3)", raw.optLevel);
-  flag("-g", "-g", "line tables for profilers and debuggers; stages show places", raw.lineInfo);
-  list("-I", "-I DIR", "folder in which imports are looked for", raw.includes);
-}
-
-void OptionTable::declareTools() {
-  group = "Tools";
-  value("--ptxas", "--ptxas=PATH",
-        "the assembler (default: as tkc was configured, else PATH, which is\nsaid in a note)",
-        raw.ptxas);
-  value("--libdevice", "--libdevice=PATH",
-        "libdevice.10.bc (default: as tkc was configured)", raw.libdevice);
-  flag("--hermetic", "--hermetic", "refuse what is found on PATH", raw.hermetic);
-}
-
-void OptionTable::declareInsight() {
-  group = "Looking inside";
-  app.add_flag("--remarks{.*}", raw.remarks)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  addLine("--remarks{.*}", "--remarks[=REGEX]",
-          "show remarks, or those whose \"TKnnnn: text\" matches");
-  list("--print-ir-before", "--print-ir-before=PASS", "print the module before a pass, or `all`",
-       raw.printBefore, ',');
-  list("--print-ir-after", "--print-ir-after=PASS", "print the module after a pass, or `all`",
-       raw.printAfter, ',');
-  value("--stop-after", "--stop-after=PASS", "stop there and write the module", raw.stopAfter);
-  flag("--verify-phases", "--verify-phases", "check the rules of the phase after every pass",
-       raw.verifyPhases);
-  flag("--time-passes", "--time-passes", "say where the time went", raw.timePasses);
-  flag("-v", "-v", "say what is done and run, and what a kernel takes", raw.verbose);
-}
-
-void OptionTable::declareGeneral() {
-  group = "Messages and the rest";
-  value("--diagnostics", "--diagnostics=text|json", "form of messages (default text)",
-        raw.diagnostics);
-  list("-W", "-Wno-NAME -Werror[=NAME]",
-       "hide a warning; make warnings, or one, errors. NAME is a code\n"
-       "like TK2101 or a name like unused-name",
-       raw.warnings);
-  value("-j", "-j N", "threads to use; never changes the output", raw.jobs);
-  flag("--version", "--version", "print the version", raw.version);
-  flag("-h,--help", "-h, --help", "print this text", raw.help);
-  flag("--help-hidden", "--help-hidden", "print it with the options for tests", raw.helpHidden);
-}
-
-void OptionTable::declareHidden() {
-  group = "For tests";
-  hidden = true;
-  flag("--verify-diagnostics", "--verify-diagnostics",
-       "compare what is reported with `expected-error {{text}}` comments", raw.verifyDiagnostics);
-  value("--test-crash", "--test-crash=KIND",
-        "crash while compiling: segv, abort, fatal or stack", raw.testCrash);
-}
-
 /// Checks RawOptions and fills CompileOptions; keeps the first mistake only.
 class Converter {
 public:
   Converter(RawOptions &raw, CommandLine &line) : raw(raw), line(line), to(line.options) {}
 
-  void run() {
-    convertInputs();
-    convertStages();
-    convertTarget();
+  void run(bool isRun) {
+    if (isRun) {
+      convertRun();
+    } else {
+      convertInputs();
+      convertStages();
+      convertTarget();
+      convertLevels();
+    }
     convertLowering();
-    convertLevels();
     convertInsight();
     for (const std::string &warning : raw.warnings)
       convertWarning(warning);
-    line.action = line.errors.empty() ? CommandLine::Action::Compile : CommandLine::Action::Wrong;
+    line.action = !line.errors.empty() ? CommandLine::Action::Wrong
+                  : isRun              ? CommandLine::Action::Run
+                                       : CommandLine::Action::Compile;
   }
 
   template <const DiagSpec &Spec, class... Args>
@@ -218,6 +56,7 @@ private:
   void convertLowering();
   void convertLevels();
   void convertInsight();
+  void convertRun();
   void convertWarning(StringRef warning);
 
   /// An integer of [lowest, highest], if `text` was given.
@@ -241,18 +80,18 @@ private:
 void Converter::convertInputs() {
   static constexpr llvm::StringLiteral commands[] = {"run",    "bench", "tune",   "fmt",
                                                      "explain", "lsp",  "report", "targets"};
-  if (raw.inputs.empty())
+  if (raw.words.empty())
     return wrong<diag::NoInput>(2, "tkc FILE.tk -o FILE.cubin; `tkc --help` has the rest");
-  if (raw.inputs.size() > 1) {
-    for (const std::string &input : raw.inputs)
+  if (raw.words.size() > 1) {
+    for (const std::string &input : raw.words)
       if (llvm::is_contained(commands, input))
         return wrong<diag::CommandNotFirst>(2, "", input);
-    return wrong<diag::SeveralInputs>(2, "one call compiles one file", raw.inputs[0],
-                                      raw.inputs[1]);
+    return wrong<diag::SeveralInputs>(2, "one call compiles one file", raw.words[0],
+                                      raw.words[1]);
   }
-  if (raw.inputs[0].empty())
+  if (raw.words[0].empty())
     return wrong<diag::NoInput>(2, "the name of the input is empty");
-  to.input = raw.inputs[0];
+  to.input = raw.words[0];
 }
 
 void Converter::convertStages() {
@@ -351,7 +190,6 @@ void Converter::convertLowering() {
 
 void Converter::convertLevels() {
   to.optLevel = integer("-O", raw.optLevel, 0, 3).value_or(3);
-  to.jobs = integer("-j", raw.jobs, 1, 1024).value_or(1);
   to.lineInfo = raw.lineInfo;
   to.ptxas = raw.ptxas;
   to.libdevice = raw.libdevice;
@@ -359,6 +197,7 @@ void Converter::convertLevels() {
 }
 
 void Converter::convertInsight() {
+  to.jobs = integer("-j", raw.jobs, 1, 1024).value_or(0);
   to.printBefore = raw.printBefore;
   to.printAfter = raw.printAfter;
   to.timePasses = raw.timePasses;
@@ -376,6 +215,33 @@ void Converter::convertInsight() {
   }
   if (!raw.diagnostics.empty() && raw.diagnostics != "text" && raw.diagnostics != "json")
     wrong<diag::BadOptionValue>(2, "text or json", "--diagnostics", raw.diagnostics);
+}
+
+/// `tkc run`: the first word is the file, the others are arguments.
+void Converter::convertRun() {
+  if (raw.words.empty())
+    return wrong<diag::NoInput>(2, "tkc run FILE.tk x=randn:f32:1024 --print y");
+  RunOptions &to = line.run;
+  to.file = raw.words.front();
+  to.args.assign(raw.words.begin() + 1, raw.words.end());
+  if (!raw.kernels.empty())
+    to.kernel = raw.kernels.back();
+  if (!raw.engine.empty())
+    to.engine = raw.engine;
+  to.outs = raw.outs;
+  to.prints = raw.prints;
+  to.expects = raw.expects;
+  to.bounds = raw.bounds;
+  to.threads = unsigned(integer("-j", raw.jobs, 1, 1024).value_or(0));
+  to.checks.bounds = raw.checkBounds;
+  to.checks.init = raw.checkInit;
+  to.checks.access = raw.checkAccess;
+  to.checks.races = raw.checkRaces;
+  to.checks.arithmetic = raw.checkArithmetic;
+  if (raw.checkNan || raw.noCheckNan)
+    to.checks.nan = raw.checkNan ? interp::NanCheck::Error : interp::NanCheck::Off;
+  line.options.input = to.file;
+  line.options.stages = {Stage::Tk};
 }
 
 /// UnusedName becomes unused-name.
@@ -422,43 +288,12 @@ void Converter::convertWarning(StringRef warning) {
 
 } // namespace
 
-/// -MD and -MF are spelt --MD and --MF for CLI11.
-static std::string rewriteWord(StringRef word) {
-  if (word == "-MD" || word == "-MF" || word.starts_with("-MF="))
-    return "-" + word.str();
-  if (word.starts_with("-MF"))
-    return "--MF=" + word.drop_front(3).str();
-  return word.str();
-}
-
-/// The way back, for messages; of several names the last.
-static std::string spellAgain(StringRef names) {
-  StringRef name = names.rsplit(',').second.empty() ? names : names.rsplit(',').second;
-  return name == "--MF" ? "-MF" : name.str();
-}
-
-static std::string nearestOption(StringRef word, const std::vector<std::string> &names) {
-  StringRef name = word.take_until([](char c) { return c == '='; });
-  StringRef best;
-  unsigned bestDistance = 3;
-  for (const std::string &candidate : names) {
-    unsigned distance = name.edit_distance(candidate, true, bestDistance);
-    if (candidate.size() > 2 && distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
-    }
-  }
-  return best.empty() ? "`tkc --help` lists the options" : "did you mean `" + best.str() + "`?";
-}
-
 /// The command that is the first word, if it is one.
 static std::optional<CommandLine> parseCommand(llvm::ArrayRef<const char *> args) {
   CommandLine line;
   StringRef word = args.size() > 1 ? args[1] : "";
   line.words.assign(args.begin() + std::min<size_t>(2, args.size()), args.end());
-  if (word == "run")
-    line.action = CommandLine::Action::Run;
-  else if (word == "targets" && line.words.empty())
+  if (word == "targets" && line.words.empty())
     line.action = CommandLine::Action::Targets;
   else if (word == "explain" && line.words.size() == 1)
     line.action = CommandLine::Action::Explain;
@@ -478,62 +313,17 @@ CommandLine tk::parseCommandLine(llvm::ArrayRef<const char *> args) {
   if (std::optional<CommandLine> command = parseCommand(args))
     return *command;
   CommandLine line;
-  for (const char *arg : args)
-    line.options.commandLine.push_back(arg);
+  line.options.commandLine.assign(args.begin(), args.end());
+  bool run = args.size() > 1 && StringRef(args[1]) == "run";
   RawOptions raw;
-  OptionTable table(raw);
-  Converter converter(raw, line);
-  std::vector<std::string> words; // CLI11 takes them last first
-  for (const char *arg : llvm::reverse(args.drop_front()))
-    words.push_back(rewriteWord(arg));
-  try {
-    table.app.parse(words);
-  } catch (const CLI::ArgumentMismatch &error) { // "--warps: 1 required TEXT missing"
-    std::string name = StringRef(error.what()).split(':').first.str();
-    converter.wrong<diag::OptionNeedsValue>(2, "", spellAgain(name));
-    return line;
-  } catch (const CLI::ParseError &error) {
-    converter.wrong<diag::OptionSyntax>(2, "`tkc --help` lists the options", error.what());
-    return line;
-  }
+  std::optional<DiagRecord> wrong =
+      parseWords(args.drop_front(std::min<size_t>(run ? 2 : 1, args.size())), run, raw);
   line.options.jsonDiagnostics = raw.diagnostics == "json";
-  if (raw.help || raw.helpHidden) {
+  if (wrong)
+    line.errors.push_back(*wrong);
+  else if (raw.help || raw.helpHidden)
     line.action = raw.help ? CommandLine::Action::Help : CommandLine::Action::HelpHidden;
-    return line;
-  }
-  for (const std::string &word : table.app.remaining()) {
-    if (StringRef(word).starts_with("-") && word != "-")
-      converter.wrong<diag::UnknownOption>(2, nearestOption(word, table.names), word);
-    else
-      raw.inputs.push_back(word);
-  }
-  converter.run();
+  else
+    Converter(raw, line).run(run);
   return line;
-}
-
-std::string tk::helpText(bool hidden) {
-  RawOptions raw;
-  OptionTable table(raw);
-  std::string text = "Usage: tkc FILE [-o OUT] [OPTIONS]      compile a .tk file, or go on from a "
-                     "stage that was written\n"
-                     "       tkc run FILE.tk ARG...           run a kernel on this machine\n"
-                     "       tkc targets                      list the chips\n"
-                     "       tkc explain TKnnnn               explain a message\n";
-  constexpr size_t column = 28;
-  std::string group;
-  for (const HelpLine &line : table.lines) {
-    if (line.hidden && !hidden)
-      continue;
-    if (line.group != group)
-      text += "\n" + (group = line.group) + ":\n";
-    std::string left = "  " + line.spelling;
-    left.resize(std::max(column, left.size() + 1), ' ');
-    llvm::SmallVector<StringRef> parts;
-    StringRef(line.text).split(parts, '\n');
-    for (auto [i, part] : llvm::enumerate(parts))
-      text += (i ? std::string(column, ' ') : left) + part.str() + "\n";
-  }
-  text += "\nExit status: 0 good, 1 errors in the input, 2 a wrong command line, 3 an internal "
-          "error.\n";
-  return text;
 }

@@ -1,11 +1,12 @@
 //===- Options.h - the command line as one struct -------------------------------===//
 //
-// CLI11 declares the options in Options.cpp alone (it is slow to compile); everything else sees
-// CompileOptions. A wrong command line is a value too: diagnostics and the exit status.
+// OptionTable declares the options; everything else sees CompileOptions and RunOptions. A wrong
+// command line is a value too: diagnostics and the exit status.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "driver/RunCommand.h"
 #include "driver/Stages.h"
 #include "frontend/Frontend.h"
 #include "ir/diagnostics/Diagnostics.h"
@@ -32,7 +33,7 @@ struct CompileOptions {
   bool hasConfig = false;
   int optLevel = 3;
   bool lineInfo = false;
-  int jobs = 1;
+  int jobs = 0; // 0: as many as fit
 
   // Tools.
   std::string ptxas, libdevice;
@@ -57,16 +58,14 @@ struct CompileOptions {
 struct CommandLine {
   enum class Action { Compile, Run, Targets, Explain, Help, HelpHidden, Wrong };
   Action action = Action::Wrong;
-  CompileOptions options;         // Compile
-  std::vector<std::string> words; // after `run` or `explain`
+  CompileOptions options;         // Compile, Run
+  RunOptions run;                 // Run
+  std::vector<std::string> words; // after `explain`
   std::vector<DiagRecord> errors; // Wrong
   int status = 2;                 // Wrong
 };
 
 CommandLine parseCommandLine(llvm::ArrayRef<const char *> args);
-
-/// The text of --help or --help-hidden.
-std::string helpText(bool hidden);
 
 /// A diagnostic without a place, for what is said before there is a context.
 template <const DiagSpec &Spec, class... Args>

@@ -45,7 +45,9 @@ struct tk::BuiltinTable {
   };
 };
 
-ArrayRef<Builtin> tk::allBuiltins() { return BuiltinTable::entries; }
+ArrayRef<Builtin> tk::allBuiltins() {
+  return BuiltinTable::entries;
+}
 
 const Builtin *tk::findBuiltin(StringRef name) {
   for (const Builtin &builtin : BuiltinTable::entries)
@@ -56,15 +58,19 @@ const Builtin *tk::findBuiltin(StringRef name) {
 
 bool tk::isPlannedBuiltin(StringRef name) {
   static constexpr StringLiteral planned[] = {
-      "atomic_add", "atomic_and", "atomic_cas",  "atomic_exchange", "atomic_max", "atomic_min",
-      "atomic_or",  "atomic_xor", "argmax",      "argmin",          "assert",     "bitcast",
-      "broadcast",  "cat",        "cumprod",     "cumsum",          "dot",        "device",
-      "floordiv",   "floormod",   "gather",      "histogram",       "interleave", "join",
-      "next_pow2",  "philox",     "prefetch",    "print",           "rand",       "rand_open",
-      "randint",    "randn",      "reduce",      "reshape",         "scan",       "softmax",
-      "sort",       "split",      "swizzle2d",   "topk",            "transpose",  "view",
-      "round",      "pow",        "log1p",       "expm1",           "any",        "all",
-      "prod",       "occupancy",  "inline_asm",  "barrier"};
+      "atomic_add", "atomic_and", "atomic_cas", "atomic_exchange",
+      "atomic_max", "atomic_min", "atomic_or",  "atomic_xor",
+      "argmax",     "argmin",     "assert",     "bitcast",
+      "broadcast",  "cat",        "cumprod",    "cumsum",
+      "dot",        "device",     "floordiv",   "floormod",
+      "gather",     "histogram",  "interleave", "join",
+      "next_pow2",  "philox",     "prefetch",   "print",
+      "rand",       "rand_open",  "randint",    "randn",
+      "reduce",     "reshape",    "scan",       "softmax",
+      "sort",       "split",      "swizzle2d",  "topk",
+      "transpose",  "view",       "round",      "pow",
+      "log1p",      "expm1",      "any",        "all",
+      "prod",       "occupancy",  "inline_asm", "barrier"};
   return is_contained(planned, name);
 }
 

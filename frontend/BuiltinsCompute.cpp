@@ -15,9 +15,9 @@ Val Lowerer::buildUnary(CallArgs &args) {
   if (args.poisoned() || !needNumber(value, args.rangeOf(0), name))
     return Val::poison();
   if (name == "abs" && value.isInt())
-    return value.integer < 0 ? arithmetic(ast::BinaryOp::Sub, Val::ofInt(0), value, args.range,
-                                          args.range)
-                             : value;
+    return value.integer < 0
+               ? arithmetic(ast::BinaryOp::Sub, Val::ofInt(0), value, args.range, args.range)
+               : value;
   if (name == "abs" && value.kind == Val::Kind::Float) {
     value.real->clearSign();
     return value;
@@ -37,8 +37,8 @@ Val Lowerer::buildUnary(CallArgs &args) {
   if (!real && !isSignedInteger(dtype))
     return value; // abs of an unsigned number
   std::optional<UnaryFn> fn = symbolizeUnaryFn(name);
-  Value result = UnaryOp::create(builder, loc(args.range), value.value.getType(), *fn, value.value,
-                                         NumAttr());
+  Value result =
+      UnaryOp::create(builder, loc(args.range), value.value.getType(), *fn, value.value, NumAttr());
   return Val::run(result, value.type);
 }
 
@@ -61,9 +61,9 @@ Val Lowerer::minMax(bool wantMax, const Val &lhs, const Val &rhs, SourceRange ra
   Value b = materialize(rhs, type->dtype, type->shape, range);
   bool isUnsigned = !isFloat(type->dtype) && isUnsignedLike(type->dtype);
   UnitAttr sign = isUnsigned ? builder.getUnitAttr() : UnitAttr();
-  Value result = wantMax
-                     ? Value(MaxOp::create(builder, loc(range), a.getType(), a, b, sign, NumAttr()))
-                     : Value(MinOp::create(builder, loc(range), a.getType(), a, b, sign, NumAttr()));
+  Value result =
+      wantMax ? Value(MaxOp::create(builder, loc(range), a.getType(), a, b, sign, NumAttr()))
+              : Value(MinOp::create(builder, loc(range), a.getType(), a, b, sign, NumAttr()));
   return Val::run(result, *type);
 }
 
@@ -105,13 +105,12 @@ Val Lowerer::buildFma(CallArgs &args) {
   }
   Value operands[3];
   for (size_t i = 0; i < 3; ++i) {
-    if (!args.values[i].isRun() &&
-        !adaptConst(args.values[i], type->dtype, args.rangeOf(i), "fma"))
+    if (!args.values[i].isRun() && !adaptConst(args.values[i], type->dtype, args.rangeOf(i), "fma"))
       return Val::poison();
     operands[i] = materialize(args.values[i], type->dtype, type->shape, args.range);
   }
   Value result = FmaOp::create(builder, loc(args.range), operands[0].getType(), operands[0],
-                                       operands[1], operands[2]);
+                               operands[1], operands[2]);
   return Val::run(result, *type);
 }
 
@@ -132,8 +131,8 @@ Val Lowerer::choose(const Val &condition, const Val &a, const Val &b, SourceRang
   std::optional<RunType> type = commonType(a, b, range, "where");
   if (!type)
     return Val::poison();
-  if (!a.isRun() && !b.isRun() && (!adaptConst(a, type->dtype, range, "where") ||
-                                   !adaptConst(b, type->dtype, range, "where")))
+  if (!a.isRun() && !b.isRun() &&
+      (!adaptConst(a, type->dtype, range, "where") || !adaptConst(b, type->dtype, range, "where")))
     return Val::poison();
   Val values = Val::run(Value(), *type);
   values.origin = a.shape().empty() ? b.origin : a.origin;
@@ -141,9 +140,9 @@ Val Lowerer::choose(const Val &condition, const Val &a, const Val &b, SourceRang
   if (!shape)
     return Val::poison();
   Value flag = broadcastTo(condition.value, condition.type.shape, *shape, range);
-  Value result = arith::SelectOp::create(builder, 
-      loc(range), flag, materialize(a, type->dtype, *shape, range),
-      materialize(b, type->dtype, *shape, range));
+  Value result =
+      arith::SelectOp::create(builder, loc(range), flag, materialize(a, type->dtype, *shape, range),
+                              materialize(b, type->dtype, *shape, range));
   return Val::run(result, {type->dtype, false, 0, *shape});
 }
 
@@ -245,8 +244,8 @@ Val Lowerer::buildReduce(CallArgs &args) {
   if (axis.isRun() || axis.kind == Val::Kind::Float) {
     Report report = error<diag::NotAxis>(args.rangeOf(1), name, axis.describe());
     if (name != "sum")
-      report.help("the " + Twine(name == "max" ? "larger" : "smaller") +
-                  " of two values is `" + name + "imum(a, b)`");
+      report.help("the " + Twine(name == "max" ? "larger" : "smaller") + " of two values is `" +
+                  name + "imum(a, b)`");
     return Val::poison();
   }
   std::optional<Int128> number = needInt(axis, args.rangeOf(1), "the axis of a reduction");
@@ -272,8 +271,8 @@ Val Lowerer::buildReduce(CallArgs &args) {
   type.shape.erase(type.shape.begin() + size_t(*number));
   Location at = loc(args.range);
   auto op = ReduceOp::create(builder, at, TypeRange{mlirType(type)}, ValueRange{value.value},
-                                     builder.getI64IntegerAttr(int64_t(*number)),
-                                     ReduceOrderAttr::get(&context, ReduceOrder::any));
+                             builder.getI64IntegerAttr(int64_t(*number)),
+                             ReduceOrderAttr::get(&context, ReduceOrder::any));
   OpBuilder::InsertionGuard guard(builder);
   Type element = toMlir(&context, dtype);
   Block *block = builder.createBlock(&op.getCombine(), {}, {element, element}, {at, at});
@@ -313,9 +312,8 @@ Val Lowerer::buildStaticAssert(CallArgs &args) {
   if (condition.boolean)
     return Val::unit();
   const Val &text = args.values[1];
-  std::string message = text.kind == Val::Kind::String
-                            ? text.text
-                            : source.getText(args.rangeOf(0)).str();
+  std::string message =
+      text.kind == Val::Kind::String ? text.text : source.getText(args.rangeOf(0)).str();
   std::string values = valuesOf(args.exprs[0]);
   error<diag::StaticAssertFailed>(args.rangeOf(0), message)
       .note(values.empty() ? SourceRange() : args.rangeOf(0), "here " + values);
@@ -323,6 +321,7 @@ Val Lowerer::buildStaticAssert(CallArgs &args) {
 }
 
 Val Lowerer::buildRange(CallArgs &args) {
-  error<diag::NotIterable>(args.range).help("`range` stands after `in` of a `for` and nowhere else");
+  error<diag::NotIterable>(args.range)
+      .help("`range` stands after `in` of a `for` and nowhere else");
   return Val::poison();
 }

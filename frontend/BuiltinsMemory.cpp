@@ -40,7 +40,7 @@ Val Lowerer::buildArange(CallArgs &args) {
     return Val::poison();
   RunType type{Dtype::I32, false, 0, {*side}};
   Value result = ArangeOp::create(builder, loc(args.range), mlirType(type),
-                                          builder.getI64IntegerAttr(int64_t(*start)));
+                                  builder.getI64IntegerAttr(int64_t(*start)));
   return Val::run(result, type);
 }
 
@@ -93,7 +93,9 @@ Val Lowerer::buildZeros(CallArgs &args) {
   return filledTile(args, Val::ofInt(0));
 }
 
-Val Lowerer::buildFull(CallArgs &args) { return filledTile(args, args.values[0]); }
+Val Lowerer::buildFull(CallArgs &args) {
+  return filledTile(args, args.values[0]);
+}
 
 //===----------------------------------------------------------------------===//
 // load and store
@@ -153,8 +155,8 @@ Val Lowerer::buildLoad(CallArgs &args) {
   Value fillScalar = fillValue(fill, type.dtype, args.rangeOf(2), good);
   if (!good)
     return Val::poison();
-  Value result = LoadOp::create(builder, loc(args.range), mlirType(type), pointer.value, maskTile,
-                                        fillScalar);
+  Value result =
+      LoadOp::create(builder, loc(args.range), mlirType(type), pointer.value, maskTile, fillScalar);
   return Val::run(result, type);
 }
 
@@ -185,8 +187,8 @@ Val Lowerer::buildStore(CallArgs &args) {
     return Val::unit();
   bool good = true;
   Value maskTile = maskValue(mask, pointer.type.shape, args.rangeOf(2), good);
-  Value stored = coerce(value, {pointer.type.dtype, false, 0, pointer.type.shape},
-                        args.rangeOf(1), "`store`");
+  Value stored =
+      coerce(value, {pointer.type.dtype, false, 0, pointer.type.shape}, args.rangeOf(1), "`store`");
   if (good && stored)
     StoreOp::create(builder, loc(args.range), stored, pointer.value, maskTile);
   return Val::unit();

@@ -8,7 +8,9 @@
 using namespace llvm;
 using namespace tk;
 
-static const fltSemantics &wide() { return APFloat::IEEEquad(); }
+static const fltSemantics &wide() {
+  return APFloat::IEEEquad();
+}
 
 std::string tk::toString(Int128 value) {
   if (value == 0)
@@ -31,7 +33,7 @@ std::string tk::toString(const APFloat &value) {
   if (value.isNaN())
     return "nan";
   SmallString<32> text;
-  value.toString(text, /*FormatPrecision=*/9);
+  value.toString(text, /*FormatPrecision=*/9, /*FormatMaxPadding=*/9);
   if (StringRef(text).find_first_of(".eE") == StringRef::npos)
     text += ".0";
   return text.str().str();
@@ -82,7 +84,9 @@ Int128 tk::maxOf(Dtype dtype) {
   return (Int128(1) << (dtypeBits(dtype) - (isSignedInteger(dtype) ? 1 : 0))) - 1;
 }
 
-bool tk::fits(Int128 value, Dtype dtype) { return value >= minOf(dtype) && value <= maxOf(dtype); }
+bool tk::fits(Int128 value, Dtype dtype) {
+  return value >= minOf(dtype) && value <= maxOf(dtype);
+}
 
 Int128 tk::wrapTo(Int128 value, Dtype dtype) {
   unsigned bits = dtypeBits(dtype);
@@ -221,4 +225,6 @@ bool tk::compareFloat(ast::CompareOp op, const APFloat &lhs, const APFloat &rhs)
   return false;
 }
 
-Int128 tk::ceilDiv(Int128 a, Int128 b) { return a > 0 ? (a - 1) / b + 1 : a / b; }
+Int128 tk::ceilDiv(Int128 a, Int128 b) {
+  return a > 0 ? (a - 1) / b + 1 : a / b;
+}

@@ -31,11 +31,9 @@ enum class LowerError { None, Input, CommandLine };
 
 /// The module, verified and with `tk.phase = "Emitted"`, or failure after at least one error.
 /// `error` (may be null) says which kind; a wrong command line wins over errors in the input.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToTk(mlir::MLIRContext &context,
-                                                             const SourceFile &source,
-                                                             const ast::File &file,
-                                                             const LowerOptions &options,
-                                                             LowerError *error = nullptr);
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+lowerToTk(mlir::MLIRContext &context, const SourceFile &source, const ast::File &file,
+          const LowerOptions &options, LowerError *error = nullptr);
 
 /// A compile-time parameter of a kernel, as `-D` sees it.
 struct CompileTimeParam {

@@ -28,9 +28,9 @@ std::optional<Dtype> Lowerer::adaptConst(const Val &number, Dtype dtype, SourceR
     return std::nullopt;
   };
   if (number.isBool() != (dtype == Dtype::I1)) {
-    error<diag::OperatorType>(range, what, number.isBool()
-                                               ? "a truth value and " + dtypeName(dtype).str()
-                                               : "i1 and the number " + number.str())
+    error<diag::OperatorType>(range, what,
+                              number.isBool() ? "a truth value and " + dtypeName(dtype).str()
+                                              : "i1 and the number " + number.str())
         .help("a truth value becomes a number by `.to(i32)`, a number one by a comparison");
     return std::nullopt;
   }
@@ -155,8 +155,8 @@ bool Lowerer::checkOperator(ast::BinaryOp op, Dtype dtype, const Val &lhs, const
   }
   if (dtype == Dtype::I1 ? bitwise : isInteger(dtype))
     return true;
-  if (isFloat(dtype) && (op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul ||
-                         op == BinaryOp::Div))
+  if (isFloat(dtype) &&
+      (op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul || op == BinaryOp::Div))
     return true;
   Report report = error<diag::OperatorType>(range, spelling(op), dtypeName(dtype));
   if (op == BinaryOp::IntDiv)
@@ -196,8 +196,8 @@ Val Lowerer::pointerArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs,
   const Val &pointer = swapped ? rhs : lhs;
   const Val &offset = swapped ? lhs : rhs;
   bool add = op == ast::BinaryOp::Add, sub = op == ast::BinaryOp::Sub && !swapped;
-  bool integer = offset.isInt() || (offset.isRun() && !offset.type.pointer &&
-                                    isInteger(offset.type.dtype));
+  bool integer =
+      offset.isInt() || (offset.isRun() && !offset.type.pointer && isInteger(offset.type.dtype));
   if ((!add && !sub) || !integer) {
     error<diag::OperatorType>(range, spelling(op), lhs.describe() + " and " + rhs.describe())
         .help("a pointer moves by an integer: `p + i`, `p - i`");
@@ -207,8 +207,8 @@ Val Lowerer::pointerArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs,
   if (!shape)
     return Val::poison();
   // Small signed integers are i32 lanes; everything else needs 64 bits.
-  bool narrow = offset.isRun() && isSignedInteger(offset.type.dtype) &&
-                dtypeBits(offset.type.dtype) <= 32;
+  bool narrow =
+      offset.isRun() && isSignedInteger(offset.type.dtype) && dtypeBits(offset.type.dtype) <= 32;
   Dtype dtype = narrow ? Dtype::I32 : Dtype::I64;
   if (offset.isInt() && !adaptConst(offset, dtype, range, spelling(op)))
     return Val::poison();
@@ -367,10 +367,9 @@ Val Lowerer::compare(ast::CompareOp op, const Val &lhs, const Val &rhs, SourceRa
   if (!shape)
     return Val::poison();
   Value a = materialize(lhs, *dtype, *shape, range), b = materialize(rhs, *dtype, *shape, range);
-  Value result =
-      isFloat(*dtype)
-          ? Value(arith::CmpFOp::create(builder, loc(range), floatPredicate(op), a, b))
-          : Value(arith::CmpIOp::create(builder, 
-                loc(range), intPredicate(op, isUnsignedLike(*dtype)), a, b));
+  Value result = isFloat(*dtype)
+                     ? Value(arith::CmpFOp::create(builder, loc(range), floatPredicate(op), a, b))
+                     : Value(arith::CmpIOp::create(builder, loc(range),
+                                                   intPredicate(op, isUnsignedLike(*dtype)), a, b));
   return Val::run(result, {Dtype::I1, false, 0, *shape});
 }

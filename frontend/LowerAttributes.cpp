@@ -195,9 +195,9 @@ ArrayAttr Lowerer::readRequire(const ast::Attribute &attr, ArrayRef<ast::Expr *>
         error<diag::RequireFalse>(expr->range, text, kernel.decl->name.text);
       continue;
     }
-    entries.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("expr", condition),
-         builder.getNamedAttr("text", builder.getStringAttr(text))}));
+    entries.push_back(
+        builder.getDictionaryAttr({builder.getNamedAttr("expr", condition),
+                                   builder.getNamedAttr("text", builder.getStringAttr(text))}));
   }
   return builder.getArrayAttr(entries);
 }
@@ -244,8 +244,7 @@ void Lowerer::readOptions(const ast::Attribute *attr, NamedAttrList &fields) {
   for (auto [name, expr] : config)
     if (llvm::is_contained(kLaunchOptions, name))
       setFrom(name, expr);
-  const std::optional<int> given[] = {options.warps, options.stages, options.ctas,
-                                      options.maxregs};
+  const std::optional<int> given[] = {options.warps, options.stages, options.ctas, options.maxregs};
   for (auto [name, value] : llvm::zip(kLaunchOptions, given)) {
     if (value && !validOption(name, *value))
       reporter.reportCommand<diag::ValueOutside>("--" + name.str(), optionText(name),
@@ -271,12 +270,23 @@ void Lowerer::readNumerics(const ast::Attribute &attr, NamedAttrList &fields) {
   fields.set("numerics", numerics.getDictionary(&context));
 }
 
+/// Whether the kernel has every name of an assumption.
+bool Lowerer::knowsNames(const ast::Expr *expr) {
+  NameUse use;
+  collectNames(expr, use);
+  return llvm::all_of(use.mentioned, [&](const auto &entry) {
+    StringRef name = entry.first();
+    return kernel.hostNames.contains(name) || kernel.scalars.contains(name) ||
+           frame->scopes.find(name) || decls.contains(name) || findBuiltin(name) ||
+           llvm::any_of(kernel.tensors,
+                        [&](const auto &tensor) { return tensor->decl->name.text == name; });
+  });
+}
+
 /// --assume: preconditions from the command line, for the kernels that have the names.
 void Lowerer::readAssumptions(NamedAttrList &fields) {
-  SmallVector<Attribute> require(fields.getNamed("require")
-                                     ? cast<ArrayAttr>(fields.get("require")).getValue()
-                                     : ArrayRef<Attribute>());
-  for (const std::string &text : options.assumptions) {
+  SmallVector<Attribute> require(cast<ArrayAttr>(fields.get("require")).getValue());
+  for (auto [i, text] : llvm::enumerate(options.assumptions)) {
     SourceFile assumption("<--assume>", text);
     FailureOr<ParsedExpr> parsed = parseExpression(context, assumption);
     if (failed(parsed)) {
@@ -284,15 +294,18 @@ void Lowerer::readAssumptions(NamedAttrList &fields) {
       reporter.errorClass = LowerError::CommandLine;
       continue;
     }
+    if (!oneKernel && !knowsNames(parsed->expr))
+      continue;
+    usedAssumptions.insert(i);
     Reporter::InSource place(reporter, assumption);
     unsigned errorsBefore = reporter.numErrors;
     Attribute condition = hostExpr(parsed->expr);
     if (reporter.numErrors != errorsBefore)
       reporter.errorClass = LowerError::CommandLine;
     if (condition && !isa<IntegerAttr>(condition))
-      require.push_back(builder.getDictionaryAttr(
-          {builder.getNamedAttr("expr", condition),
-           builder.getNamedAttr("text", builder.getStringAttr(text))}));
+      require.push_back(
+          builder.getDictionaryAttr({builder.getNamedAttr("expr", condition),
+                                     builder.getNamedAttr("text", builder.getStringAttr(text))}));
   }
   fields.set("require", builder.getArrayAttr(require));
 }
@@ -430,6 +443,6 @@ ContractAttr Lowerer::buildContract() {
   if (reporter.numErrors != errorsBefore)
     return {};
   return ContractAttr::getChecked(
-      [&] { return emit<diag::InternalError>(loc(kernel.decl->range), "bad contract"); },
-      &context, fields.getDictionary(&context));
+      [&] { return emit<diag::InternalError>(loc(kernel.decl->range), "bad contract"); }, &context,
+      fields.getDictionary(&context));
 }

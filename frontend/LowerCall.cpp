@@ -96,9 +96,8 @@ bool Lowerer::bindInstance(const ast::Function *function, const ast::Subscript *
 /// Binds the compile-time parameters that a written type names, by the argument's type.
 void Lowerer::inferFrom(const ast::Type *type, const Val &value, const ast::Function *function) {
   auto infer = [&](StringRef name, Val found, SourceRange range) {
-    bool isParam = llvm::any_of(function->cparams, [&](const ast::CParam &param) {
-      return param.name.text == name;
-    });
+    bool isParam = llvm::any_of(function->cparams,
+                                [&](const ast::CParam &param) { return param.name.text == name; });
     if (isParam && !frame->scopes.find(name))
       frame->scopes.bind(name, {std::move(found), false, range, std::nullopt});
   };
@@ -204,10 +203,8 @@ Val Lowerer::callFunction(const ast::Function *function, const ast::Call *call,
   if (!good)
     return Val::poison();
   if (callDepth >= kMaxCallDepth) {
-    if (!outOfFuel)
-      error<diag::TooDeep>(call->range, "calls of functions", kMaxCallDepth)
-          .help("a recursion ends by a compile-time condition");
-    outOfFuel = true;
+    error<diag::TooDeep>(call->range, "calls of functions", kMaxCallDepth)
+        .help("a recursion ends by a compile-time condition");
     return Val::poison();
   }
   Location site = loc(call->range);
@@ -225,8 +222,7 @@ Val Lowerer::callFunction(const ast::Function *function, const ast::Call *call,
     result = callee.returned;
     SourceRange place = callee.returnRange.size() ? callee.returnRange : function->name.range;
     if (function->result && !outOfFuel)
-      result = convertToType(result, function->result, place,
-                             "the result of `" + name.str() + "`");
+      result = convertToType(result, function->result, place, "the result of `" + name.str() + "`");
   }
   reporter.calls.pop_back();
   --callDepth;
@@ -271,8 +267,7 @@ Val Lowerer::convertToType(const Val &value, const ast::Type *type, SourceRange 
   Val result;
   if (auto *tuple = dyn_cast<ast::TupleType>(type)) {
     if (!value.isTuple() || value.elements.size() != tuple->elements.size()) {
-      error<diag::TypeMismatch>(range, what,
-                                "a tuple of " + std::to_string(tuple->elements.size()),
+      error<diag::TypeMismatch>(range, what, "a tuple of " + std::to_string(tuple->elements.size()),
                                 value.describe())
           .note(type->range, "the type is written here");
       return Val::poison();
@@ -283,8 +278,7 @@ Val Lowerer::convertToType(const Val &value, const ast::Type *type, SourceRange 
     result = Val::tuple(std::move(elements));
   } else if (auto *pointer = dyn_cast<ast::PointerType>(type)) {
     auto *pointee = dyn_cast<ast::NamedType>(pointer->pointee);
-    std::optional<Dtype> dtype =
-        pointee ? resolveDtype(pointee->name) : std::optional<Dtype>();
+    std::optional<Dtype> dtype = pointee ? resolveDtype(pointee->name) : std::optional<Dtype>();
     if (!pointee)
       return notBuilt(type->range, "pointers to pointers");
     if (!dtype)
@@ -379,8 +373,7 @@ Val Lowerer::callMethod(const ast::Member *member, const ast::Call *call) {
     return Val::poison();
   }
   Value stride = StrideOp::create(builder, loc(call->range), builder.getI64Type(),
-                                          base.tensor->value,
-                                          builder.getI64IntegerAttr(int64_t(*axis)));
+                                  base.tensor->value, builder.getI64IntegerAttr(int64_t(*axis)));
   return Val::run(stride, {Dtype::I64, false, 0, {}});
 }
 
@@ -439,8 +432,7 @@ bool Lowerer::matchArguments(CallArgs &args) {
       StringRef advice = foreignArgument(arg.name.text);
       Report report = advice.empty()
                           ? error<diag::UnknownArgument>(arg.name.range, name, arg.name.text)
-                          : error<diag::ForeignSpelling>(arg.name.range,
-                                                         arg.name.text.str() + "=");
+                          : error<diag::ForeignSpelling>(arg.name.range, arg.name.text.str() + "=");
       if (!advice.empty())
         report.help(advice);
       good = false;

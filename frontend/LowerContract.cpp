@@ -111,10 +111,12 @@ Attribute Lowerer::hostName(const ast::Name *name) {
     value = binding->val;
   else if (decls.contains(text))
     value = globalName(text, name->range);
-  else {
-    value = unknownName(text, name->range);
+  else if (inExtents) {
+    error<diag::UnboundExtent>(name->range, text)
+        .help("a name is bound where it stands alone: `x: f32[" + text + "]`");
     return {};
-  }
+  } else
+    value = globalName(text, name->range);
   if (value.isInt())
     return hostInt(value.integer, name->range);
   if (value.isBool())
@@ -208,8 +210,8 @@ Attribute Lowerer::hostOther(const ast::Expr *expr) {
   if (auto *choice = dyn_cast<ast::IfExpr>(expr)) {
     Attribute result = hostExpr(choice->elseValue);
     for (const ast::IfExprArm &arm : llvm::reverse(choice->arms))
-      result = foldHost("select", {hostExpr(arm.condition), hostExpr(arm.value), result},
-                        expr->range);
+      result =
+          foldHost("select", {hostExpr(arm.condition), hostExpr(arm.value), result}, expr->range);
     return result;
   }
   auto *member = dyn_cast<ast::Member>(expr);
@@ -288,7 +290,10 @@ DictionaryAttr Lowerer::tensorEntry(TensorParam &tensor) {
   tensor.staticExtents.clear();
   for (const ast::Expr *expr : type->args) {
     auto *bare = dyn_cast<ast::Name>(expr);
-    Attribute extent = bare && bare->text == "_" ? builder.getStringAttr("_") : hostExpr(expr);
+    bool any = bare && bare->text == "_";
+    inExtents = true;
+    Attribute extent = any ? builder.getStringAttr("_") : hostExpr(expr);
+    inExtents = false;
     if (!extent)
       return {};
     auto number = dyn_cast<IntegerAttr>(extent);
@@ -297,8 +302,7 @@ DictionaryAttr Lowerer::tensorEntry(TensorParam &tensor) {
                                 std::to_string(number.getInt()));
       return {};
     }
-    tensor.staticExtents.push_back(number ? std::optional<int64_t>(number.getInt())
-                                          : std::nullopt);
+    tensor.staticExtents.push_back(number ? std::optional<int64_t>(number.getInt()) : std::nullopt);
     extents.push_back(extent);
   }
   size_t rank = extents.size();
@@ -318,8 +322,9 @@ DictionaryAttr Lowerer::tensorEntry(TensorParam &tensor) {
     if (!strides.back())
       return {};
   }
-  return builder.getDictionaryAttr({builder.getNamedAttr("extents", builder.getArrayAttr(extents)),
-                                    builder.getNamedAttr("strides", builder.getArrayAttr(strides))});
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr("extents", builder.getArrayAttr(extents)),
+       builder.getNamedAttr("strides", builder.getArrayAttr(strides))});
 }
 
 /// Extents are emitted once, at the entry, in the order of their first use.
@@ -334,10 +339,10 @@ Value Lowerer::hostValue(HostName &name) {
   Location place = source.getLocation(context, name.declared);
   if (name.isStride)
     name.value = StrideOp::create(builder, place, builder.getI64Type(), name.tensor->value,
-                                          builder.getI64IntegerAttr(name.axis));
+                                  builder.getI64IntegerAttr(name.axis));
   else
     name.value = ExtentOp::create(builder, place, builder.getI64Type(), name.tensor->value,
-                                          builder.getI64IntegerAttr(name.axis));
+                                  builder.getI64IntegerAttr(name.axis));
   kernel.lastExtent = name.value.getDefiningOp();
   return name.value;
 }

@@ -37,7 +37,9 @@ std::optional<Val> Lowerer::evalCondition(const ast::Expr *expr, StringRef what)
 // Joining two branches
 //===----------------------------------------------------------------------===//
 
-static bool isPlaceholder(const Val &val) { return val.isRun() && !val.value; }
+static bool isPlaceholder(const Val &val) {
+  return val.isRun() && !val.value;
+}
 
 /// What a value is after two branches: parts on which they agree stay, the others become
 /// placeholders, whose types are appended.
@@ -115,7 +117,7 @@ std::vector<Val> Lowerer::joinBranches(Value condition, BranchCode &thenCode, Br
   for (const RunType &type : types)
     results.push_back(mlirType(type));
   auto op = scf::IfOp::create(builder, loc(range), results, condition, /*addThenBlock=*/false,
-                                      /*addElseBlock=*/false);
+                              /*addElseBlock=*/false);
   op.getThenRegion().takeBody(thenCode.region);
   // An empty `else` is left out: its block has nothing but the yield.
   if (!results.empty() || elseCode.region.front().getOperations().size() > 1)
@@ -162,8 +164,7 @@ Flow Lowerer::execIf(const ast::If *stmt, size_t arm, const Continuation &rest) 
   if (arm == stmt->arms.size())
     return stmt->elseBody ? execBlock(stmt->elseBody, &rest) : Flow::Next;
   const ast::Block *body = stmt->arms[arm].body;
-  std::optional<Val> condition =
-      evalCondition(stmt->arms[arm].condition, "the condition of `if`");
+  std::optional<Val> condition = evalCondition(stmt->arms[arm].condition, "the condition of `if`");
   if (condition && condition->isBool()) {
     if (condition->boolean) {
       leaveOut(namesFrom(stmt, arm + 1));
@@ -208,8 +209,7 @@ Flow Lowerer::execRunIf(const ast::If *stmt, size_t arm, const Val &condition,
     execIf(stmt, arm + 1, rest);
     collect(elseCode);
   });
-  std::vector<Val> merged =
-      joinBranches(condition.value, thenCode, elseCode, names, stmt->range);
+  std::vector<Val> merged = joinBranches(condition.value, thenCode, elseCode, names, stmt->range);
   for (auto [name, value] : llvm::zip(names, merged))
     frame->scopes.find(name)->val = value;
   return Flow::Next;
@@ -241,7 +241,8 @@ Flow Lowerer::execReturningIf(const ast::If *stmt, size_t arm, const Val &condit
   if (unit(thenCode) != unit(elseCode) && !outOfFuel) {
     StringRef name = frame->function ? frame->function->name.text : kernel.decl->name.text;
     if (!thenCode.values[0].isPoison() && !elseCode.values[0].isPoison())
-      error<diag::MissingReturn>(stmt->range, name).note(frame->returnRange, "a value is returned here");
+      error<diag::MissingReturn>(stmt->range, name)
+          .note(frame->returnRange, "a value is returned here");
     frame->returned = Val::poison();
     return Flow::Return;
   }
@@ -266,8 +267,7 @@ void Lowerer::runContinuation(const Continuation *rest) {
 Val Lowerer::evalIfExpr(const ast::IfExpr *expr, size_t arm) {
   if (arm == expr->arms.size())
     return eval(expr->elseValue);
-  std::optional<Val> condition =
-      evalCondition(expr->arms[arm].condition, "the condition of `if`");
+  std::optional<Val> condition = evalCondition(expr->arms[arm].condition, "the condition of `if`");
   if (condition && condition->isBool()) {
     bool taken = condition->boolean;
     NameUse use;
@@ -302,14 +302,14 @@ Val Lowerer::joinLogical(bool isAnd, const Val &lhs, const ast::Expr *rhs, Sourc
   });
   if (!value)
     return Val::poison();
-  bool pure = llvm::all_of(code.region.front(),
-                           [](Operation &op) { return isMemoryEffectFree(&op); });
+  bool pure =
+      llvm::all_of(code.region.front(), [](Operation &op) { return isMemoryEffectFree(&op); });
   if (pure) {
     Block *block = builder.getInsertionBlock();
-    block->getOperations().splice(builder.getInsertionPoint(),
-                                  code.region.front().getOperations());
-    Value result = isAnd ? Value(arith::AndIOp::create(builder, loc(range), lhs.value, value->value))
-                         : Value(arith::OrIOp::create(builder, loc(range), lhs.value, value->value));
+    block->getOperations().splice(builder.getInsertionPoint(), code.region.front().getOperations());
+    Value result = isAnd
+                       ? Value(arith::AndIOp::create(builder, loc(range), lhs.value, value->value))
+                       : Value(arith::OrIOp::create(builder, loc(range), lhs.value, value->value));
     return Val::run(result, value->type);
   }
   code.values.push_back(*value);

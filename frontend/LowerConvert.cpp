@@ -74,7 +74,7 @@ Value Lowerer::convert(Value value, Dtype from, Dtype to, ArrayRef<int64_t> shap
     bool fromUnsigned = !isFloat(from) && isUnsignedLike(from);
     bool toUnsigned = !isFloat(to) && isUnsignedLike(to);
     return CastOp::create(builder, at, type, value, unit(fromUnsigned), unit(toUnsigned),
-                                  NumAttr());
+                          NumAttr());
   }
   if (dtypeBits(from) == dtypeBits(to))
     return value; // the same bits, read with or without sign

@@ -218,13 +218,12 @@ Val Lowerer::evalUnary(const ast::Unary *expr) {
   if (negate && real)
     result = arith::NegFOp::create(builder, at, value.value);
   else if (negate)
-    result = arith::SubIOp::create(builder, 
-        at, constant(Val::ofInt(0), dtype, value.type.shape, expr->range), value.value);
+    result = arith::SubIOp::create(
+        builder, at, constant(Val::ofInt(0), dtype, value.type.shape, expr->range), value.value);
   else
-    result = arith::XOrIOp::create(builder, 
-        at, value.value,
-        constant(truth ? Val::ofBool(true) : Val::ofInt(-1), dtype, value.type.shape,
-                 expr->range));
+    result = arith::XOrIOp::create(
+        builder, at, value.value,
+        constant(truth ? Val::ofBool(true) : Val::ofInt(-1), dtype, value.type.shape, expr->range));
   return Val::run(result, value.type);
 }
 
@@ -238,9 +237,9 @@ Val Lowerer::evalCompare(const ast::CompareChain *expr) {
     SourceRange range = join(expr->operands[i]->range, expr->operands[i + 1]->range);
     Val one = compare(expr->ops[i], operands[i], operands[i + 1], range);
     one.origin = range;
-    result = i == 0 ? one
-                    : arithmetic(ast::BinaryOp::BitAnd, result, one, expr->range,
-                                 expr->opRanges[i]);
+    result = i == 0
+                 ? one
+                 : arithmetic(ast::BinaryOp::BitAnd, result, one, expr->range, expr->opRanges[i]);
   }
   return result;
 }
@@ -278,7 +277,7 @@ Val Lowerer::tensorShape(const TensorParam &tensor, SourceRange range) {
       continue;
     }
     Value value = ExtentOp::create(builder, loc(range), builder.getI64Type(), tensor.value,
-                                           builder.getI64IntegerAttr(axis));
+                                   builder.getI64IntegerAttr(axis));
     extents.push_back(Val::run(value, {Dtype::I64, false, 0, {}}));
   }
   return Val::tuple(std::move(extents));
@@ -367,8 +366,7 @@ std::optional<int64_t> Lowerer::checkSide(Int128 side, SourceRange range) {
     return std::nullopt;
   }
   if (side > kMaxTileElements) {
-    error<diag::TileTooLarge>(range, "[" + toString(side) + "]", toString(side),
-                              kMaxTileElements);
+    error<diag::TileTooLarge>(range, "[" + toString(side) + "]", toString(side), kMaxTileElements);
     return std::nullopt;
   }
   return int64_t(side);

@@ -14,9 +14,8 @@ using namespace tk;
 constexpr unsigned kStackBytes = 256u << 20;
 
 bool CallArgs::poisoned() const {
-  return llvm::any_of(llvm::zip(exprs, values), [](auto pair) {
-    return std::get<0>(pair) && std::get<1>(pair).isPoison();
-  });
+  return llvm::any_of(llvm::zip(exprs, values),
+                      [](auto pair) { return std::get<0>(pair) && std::get<1>(pair).isPoison(); });
 }
 
 Lowerer::Lowerer(MLIRContext &context, const SourceFile &source, const ast::File &file,
@@ -93,9 +92,8 @@ SmallVector<const ast::Kernel *> Lowerer::selectKernels() {
   if (all.empty() || options.kernels.empty())
     return all;
   for (const std::string &wanted : options.kernels) {
-    const auto *it = llvm::find_if(all, [&](const ast::Kernel *item) {
-      return item->name.text == wanted;
-    });
+    const auto *it =
+        llvm::find_if(all, [&](const ast::Kernel *item) { return item->name.text == wanted; });
     if (it != all.end()) {
       if (!llvm::is_contained(selected, *it))
         selected.push_back(*it);
@@ -113,9 +111,8 @@ SmallVector<const ast::Kernel *> Lowerer::selectKernels() {
 void Lowerer::checkDefines(ArrayRef<const ast::Kernel *> kernels) {
   for (const auto &define : options.defines) {
     bool known = llvm::any_of(kernels, [&](const ast::Kernel *item) {
-      return llvm::any_of(item->cparams, [&](const ast::CParam &param) {
-        return param.name.text == define.first;
-      });
+      return llvm::any_of(
+          item->cparams, [&](const ast::CParam &param) { return param.name.text == define.first; });
     });
     if (!known)
       reporter.reportCommand<diag::UnusedDefine>(define.first);
@@ -129,11 +126,15 @@ FailureOr<OwningOpRef<ModuleOp>> Lowerer::run() {
   SmallVector<const ast::Kernel *> kernels = selectKernels();
   checkDefines(kernels);
   // One kernel alone is asked for even when nobody names it.
-  bool asked = !options.kernels.empty() || kernels.size() == 1;
+  oneKernel = kernels.size() == 1;
+  bool asked = !options.kernels.empty() || oneKernel;
   for (const ast::Kernel *item : kernels)
     lowerKernel(*item, asked);
   if (!kernels.empty() && reporter.numErrors == 0 && module->getBody()->empty())
     lowerKernel(*kernels.front(), /*asked=*/true);
+  for (auto [i, text] : llvm::enumerate(options.assumptions))
+    if (reporter.numErrors == 0 && !usedAssumptions.count(i))
+      reporter.reportCommand<diag::UnusedAssumption>(text);
   if (reporter.numErrors != 0)
     return failure();
   // Everything the input can do wrong has been reported: what the verifier finds is our fault.

@@ -182,7 +182,8 @@ bool Lowerer::setAliasClass(TensorParam &tensor, const ast::KernelParam &param) 
     if (name == "zeroed" && param.access == ast::Access::InOut && attr.args.empty())
       continue;
     if (name == "zeroed") {
-      error<diag::BadAttribute>(attr.range, name, "goes on an `inout` parameter, without arguments");
+      error<diag::BadAttribute>(attr.range, name,
+                                "goes on an `inout` parameter, without arguments");
       return false;
     }
     if (name != "alias" && name != "overlap") {
@@ -191,9 +192,11 @@ bool Lowerer::setAliasClass(TensorParam &tensor, const ast::KernelParam &param) 
       return false;
     }
     auto *other = attr.args.size() == 1 ? dyn_cast<ast::Name>(attr.args[0]) : nullptr;
-    auto it = other ? llvm::find_if(kernel.tensors, [&](const auto &earlier) {
-      return earlier->decl->name.text == other->text;
-    }) : kernel.tensors.end();
+    auto it = other ? llvm::find_if(kernel.tensors,
+                                    [&](const auto &earlier) {
+                                      return earlier->decl->name.text == other->text;
+                                    })
+                    : kernel.tensors.end();
     if (it == kernel.tensors.end()) {
       error<diag::BadAttribute>(attr.range, name, "names one earlier tensor or pointer parameter");
       return false;
@@ -258,8 +261,8 @@ bool Lowerer::declareScalar(const ast::KernelParam &param, unsigned index) {
   }
   if (param.access != ast::Access::None) {
     error<diag::ParameterAccess>(param.accessRange, param.name.text,
-                                 "is a scalar and takes no `" +
-                                     ast::spelling(param.access).str() + "`")
+                                 "is a scalar and takes no `" + ast::spelling(param.access).str() +
+                                     "`")
         .help("a tensor is written `" + type->name.text + "[N]`, a pointer `*" + type->name.text +
               "`");
     return false;
@@ -321,10 +324,10 @@ void Lowerer::bindParams(Block &entry) {
       TensorParam &tensor = *kernel.tensors[nextTensor++];
       Type element = toMlir(&context, tensor.dtype);
       auto *bracket = dyn_cast<ast::BracketType>(param.type);
-      Type type = tensor.pointer
-                      ? Type(PtrType::get(&context, element, tensor.aliasClass))
-                      : Type(ViewType::get(&context, element, bracket->args.size(),
-                                           tensor.aliasClass));
+      Type type =
+          tensor.pointer
+              ? Type(PtrType::get(&context, element, tensor.aliasClass))
+              : Type(ViewType::get(&context, element, bracket->args.size(), tensor.aliasClass));
       tensor.value = entry.addArgument(type, loc(param.name.range));
       if (tensor.pointer)
         val = Val::run(tensor.value, {tensor.dtype, true, unsigned(index), {}});

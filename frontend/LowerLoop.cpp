@@ -135,7 +135,7 @@ Value Lowerer::runTrips(Value low, Value high, Value step, SourceRange at) {
   if (!isConstant(step, 1)) {
     trips = arith::SubIOp::create(builder, place, trips, number(1));
     trips = DivOp::create(builder, place, trips.getType(), trips, step, builder.getUnitAttr(),
-                                  NumAttr());
+                          NumAttr());
     trips = arith::AddIOp::create(builder, place, trips, number(1));
   }
   return arith::SelectOp::create(builder, place, some, trips, number(0));
@@ -244,7 +244,7 @@ void Lowerer::execRunFor(const ast::For *stmt, const ast::Call *call) {
   execBlock(stmt->body, nullptr);
   builder.setInsertionPointToEnd(body);
   scf::YieldOp::create(builder, loc(stmt->range),
-                               carriedValues(carried, loop.getRegionIterArgs(), stmt->range));
+                       carriedValues(carried, loop.getRegionIterArgs(), stmt->range));
   --regionDepth, --frame->runLoops;
   frame->unrolled = unrolled;
   Scopes after = std::exchange(frame->scopes, std::move(before));
@@ -339,8 +339,7 @@ void Lowerer::execWhile(const ast::While *stmt) {
   bindCarried(carried, test->getArguments());
   std::optional<Val> condition = evalCondition(stmt->condition, "the condition of `while`");
   Val truth = condition.value_or(Val::ofBool(false));
-  Value flag = truth.isRun() ? truth.value
-                             : constant(truth, Dtype::I1, {}, stmt->condition->range);
+  Value flag = truth.isRun() ? truth.value : constant(truth, Dtype::I1, {}, stmt->condition->range);
   scf::ConditionOp::create(builder, loc(stmt->condition->range), flag, test->getArguments());
 
   Block *body = builder.createBlock(&loop.getAfter(), {}, types, places);
@@ -348,7 +347,7 @@ void Lowerer::execWhile(const ast::While *stmt) {
   execBlock(stmt->body, nullptr);
   builder.setInsertionPointToEnd(body);
   scf::YieldOp::create(builder, loc(stmt->range),
-                               carriedValues(carried, body->getArguments(), stmt->range));
+                       carriedValues(carried, body->getArguments(), stmt->range));
   --regionDepth, --frame->runLoops;
   frame->unrolled = unrolled;
   Scopes after = std::exchange(frame->scopes, std::move(before));

@@ -42,8 +42,8 @@ Value Lowerer::scalarIndex(const Val &value, SourceRange range, StringRef what) 
     notBuilt(range, "a tile as an index (gather)");
     return {};
   }
-  bool integer = value.isInt() ||
-                 (value.isRun() && !value.type.pointer && isInteger(value.type.dtype));
+  bool integer =
+      value.isInt() || (value.isRun() && !value.type.pointer && isInteger(value.type.dtype));
   if (!integer) {
     error<diag::TypeMismatch>(range, what, "an integer scalar", value.describe());
     return {};
@@ -123,9 +123,8 @@ std::optional<Place> Lowerer::evalPlace(const ast::Subscript *expr, const Tensor
   place.range = expr->range;
   place.mask = place.fill = Val::none();
   size_t rank = tensor->staticExtents.size();
-  size_t count = llvm::count_if(expr->indices, [](const ast::Index &index) {
-    return index.kind != ast::Index::Kind::Named;
-  });
+  size_t count = llvm::count_if(
+      expr->indices, [](const ast::Index &index) { return index.kind != ast::Index::Kind::Named; });
   bool good = count == rank;
   if (!good)
     error<diag::IndexCount>(expr->range, tensor->decl->name.text, rank, count)
@@ -175,7 +174,7 @@ Val Lowerer::readPlace(const Place &place) {
     return Val::poison();
   Type type = mlirType(tensor.dtype, place.shape);
   Value result = ReadOp::create(builder, loc(place.range), type, tensor.value, place.indices, mask,
-                                        fill, builder.getDenseI64ArrayAttr(place.widths));
+                                fill, builder.getDenseI64ArrayAttr(place.widths));
   return Val::run(result, {tensor.dtype, false, 0, place.shape});
 }
 
@@ -187,7 +186,7 @@ void Lowerer::writePlace(const Place &place, const Val &value, SourceRange range
                         "writing to `" + tensor.decl->name.text.str() + "`");
   if (good && stored)
     WriteOp::create(builder, loc(place.range), stored, tensor.value, place.indices, mask,
-                            builder.getDenseI64ArrayAttr(place.widths));
+                    builder.getDenseI64ArrayAttr(place.widths));
 }
 
 //===----------------------------------------------------------------------===//
@@ -199,7 +198,8 @@ Val Lowerer::indexTile(const ast::Subscript *expr, const Val &tile) {
   unsigned rank = tile.type.shape.size(), axis = 0;
   Val result = tile;
   for (const ast::Index &index : expr->indices) {
-    bool whole = index.kind == ast::Index::Kind::Slice && !index.start && !index.stop && !index.step;
+    bool whole =
+        index.kind == ast::Index::Kind::Slice && !index.start && !index.stop && !index.step;
     Val value = index.kind == ast::Index::Kind::Expr ? eval(index.value) : Val();
     if (value.kind != Val::Kind::None && !whole) {
       if (index.kind != ast::Index::Kind::Expr || !value.isPoison())
@@ -212,13 +212,12 @@ Val Lowerer::indexTile(const ast::Subscript *expr, const Val &tile) {
       if (!checkTile(result.type.shape, expr->range))
         return Val::poison();
       result.value = ExpandDimsOp::create(builder, loc(expr->range), type, result.value,
-                                                  builder.getI64IntegerAttr(axis));
+                                          builder.getI64IntegerAttr(axis));
     }
     ++axis;
   }
-  size_t whole = llvm::count_if(expr->indices, [](const ast::Index &index) {
-    return index.kind == ast::Index::Kind::Slice;
-  });
+  size_t whole = llvm::count_if(
+      expr->indices, [](const ast::Index &index) { return index.kind == ast::Index::Kind::Slice; });
   if (whole == rank)
     return result;
   error<diag::IndexCount>(expr->range, tile.type.str(), rank, whole)

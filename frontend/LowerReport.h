@@ -51,17 +51,14 @@ public:
     const SourceFile *before;
   };
 
-  template <const DiagSpec &Spec, class... Args>
-  Report report(SourceRange range, Args &&...args) {
+  template <const DiagSpec &Spec, class... Args> Report report(SourceRange range, Args &&...args) {
     return start<Spec>(source->getLocation(context, range), range, std::forward<Args>(args)...);
   }
   /// An error of the command line, at no place of the file.
-  template <const DiagSpec &Spec, class... Args>
-  Report reportCommand(Args &&...args) {
+  template <const DiagSpec &Spec, class... Args> Report reportCommand(Args &&...args) {
     if (Spec.severity == mlir::DiagnosticSeverity::Error)
       errorClass = LowerError::CommandLine;
-    return start<Spec>(mlir::UnknownLoc::get(&context), SourceRange(),
-                       std::forward<Args>(args)...);
+    return start<Spec>(mlir::UnknownLoc::get(&context), SourceRange(), std::forward<Args>(args)...);
   }
 
   mlir::Location locate(SourceRange range) const { return source->getLocation(context, range); }

@@ -117,9 +117,8 @@ void Lowerer::bindName(const ast::Ident &name, Val value, bool isVar) {
   }
   Binding binding{std::move(value), isVar, name.range, std::nullopt};
   if (isVar && binding.val.isNumeric())
-    binding.fixed = binding.val.isRun()
-                        ? binding.val.type
-                        : RunType{defaultDtype(binding.val), false, 0, {}};
+    binding.fixed =
+        binding.val.isRun() ? binding.val.type : RunType{defaultDtype(binding.val), false, 0, {}};
   else if (isVar && binding.val.isPointer())
     binding.fixed = binding.val.type;
   frame->scopes.bind(name.text, std::move(binding));
@@ -139,9 +138,8 @@ void Lowerer::execLet(const ast::Let *stmt) {
     return bindName(stmt->pattern.names.front(), std::move(value), stmt->isVar);
   size_t count = stmt->pattern.names.size();
   if (!value.isPoison() && (!value.isTuple() || value.elements.size() != count)) {
-    std::string what = value.isTuple()
-                           ? "a tuple of " + std::to_string(value.elements.size())
-                           : value.describe();
+    std::string what =
+        value.isTuple() ? "a tuple of " + std::to_string(value.elements.size()) : value.describe();
     error<diag::PatternCount>(stmt->pattern.range, count, what);
     value = Val::poison();
   }
@@ -187,8 +185,8 @@ std::optional<Val> Lowerer::fitVar(const Binding &binding, const Val &value, Sou
   const RunType &type = *binding.fixed;
   if (type.pointer || value.isPointer() || !value.isNumeric())
     return value.isRun() && value.type == type ? std::optional<Val>(value) : mismatch(type.str());
-  if (value.isRun() && (!type.isScalar() || !value.type.isScalar()) &&
-      !value.type.isScalar() && value.type.shape != type.shape)
+  if (value.isRun() && (!type.isScalar() || !value.type.isScalar()) && !value.type.isScalar() &&
+      value.type.shape != type.shape)
     return mismatch(type.str());
   // A number known at compile time stays one, unless the variable is already a tile.
   if (value.isConstNumber() && type.isScalar() && binding.val.isConstNumber()) {
@@ -214,8 +212,8 @@ void Lowerer::assignName(const ast::Name *target, const ast::Assign *stmt) {
   if (!binding->isVar) {
     eval(stmt->value);
     bool isParam = binding->val.kind == Val::Kind::Tensor;
-    Report report = error<diag::AssignToLet>(target->range, target->text,
-                                             isParam ? "a tensor" : "no `var`");
+    Report report =
+        error<diag::AssignToLet>(target->range, target->text, isParam ? "a tensor" : "no `var`");
     report.note(binding->declared, "it is declared here");
     report.help(isParam ? "write to a place of it: `" + target->text + "[i +: BLOCK] = ...`"
                         : Twine("declare it by `var` to change it"));

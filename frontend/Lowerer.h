@@ -74,19 +74,19 @@ struct Frame {
   Scopes scopes;
   Val returned = Val::unit();
   SourceRange returnRange;
-  unsigned runLoops = 0;    // run-time loops around the current statement
-  bool unrolled = false;    // the innermost loop is unrolled, nothing run-time is between
+  unsigned runLoops = 0; // run-time loops around the current statement
+  bool unrolled = false; // the innermost loop is unrolled, nothing run-time is between
 };
 
 /// What the contract knows of a name in the host's expressions.
 struct HostName {
-  mlir::Attribute expr;                     // a name or a number
-  const TensorParam *tensor = nullptr;      // that binds it
-  unsigned axis = 0;                        // of that tensor
+  mlir::Attribute expr;                // a name or a number
+  const TensorParam *tensor = nullptr; // that binds it
+  unsigned axis = 0;                   // of that tensor
   bool isStride = false;
   unsigned uses = 0;
   SourceRange declared;
-  mlir::Value value;                        // once emitted
+  mlir::Value value; // once emitted
 };
 
 /// The kernel being instantiated.
@@ -120,8 +120,7 @@ private:
   llvm::SmallVector<const ast::Kernel *> selectKernels();
   void checkDefines(llvm::ArrayRef<const ast::Kernel *> kernels);
   mlir::Location loc(SourceRange range);
-  template <const DiagSpec &Spec, class... Args>
-  Report error(SourceRange range, Args &&...args) {
+  template <const DiagSpec &Spec, class... Args> Report error(SourceRange range, Args &&...args) {
     return reporter.report<Spec>(range, std::forward<Args>(args)...);
   }
   /// "not built yet: ..."; poison.
@@ -168,6 +167,7 @@ private:
   void readTune(const ast::Attribute &attr, mlir::NamedAttrList &fields);
   void readInstances(const ast::Attribute &attr, mlir::NamedAttrList &fields);
   void readAssumptions(mlir::NamedAttrList &fields);
+  bool knowsNames(const ast::Expr *expr);
   mlir::ArrayAttr argEntries();
   mlir::DictionaryAttr scalarEntry(const ast::KernelParam &param);
   mlir::ArrayAttr disjointPairs();
@@ -210,8 +210,8 @@ private:
                                 llvm::ArrayRef<std::string> names, SourceRange range);
   Val merge(const Val &a, const Val &b, SourceRange range, llvm::StringRef what,
             std::vector<RunType> &types);
-  bool yieldLeaves(const Val &merged, const Val &value,
-                   llvm::SmallVectorImpl<mlir::Value> &yields, SourceRange range);
+  bool yieldLeaves(const Val &merged, const Val &value, llvm::SmallVectorImpl<mlir::Value> &yields,
+                   SourceRange range);
   Val fillPlaceholders(const Val &merged, mlir::ValueRange values, size_t &next);
   void leaveOut(const NameUse &use);
   Val evalIfExpr(const ast::IfExpr *expr, size_t arm);
@@ -331,8 +331,8 @@ private:
                      std::vector<Val> &values);
   bool bindInstance(const ast::Function *function, const ast::Subscript *instance,
                     std::vector<Val> &values);
-  bool bindFrame(const ast::Function *function, const ast::Call *call,
-                 llvm::ArrayRef<Val> instance, llvm::ArrayRef<Val> values);
+  bool bindFrame(const ast::Function *function, const ast::Call *call, llvm::ArrayRef<Val> instance,
+                 llvm::ArrayRef<Val> values);
   bool bindParameter(const ast::Function *function, const ast::FnParam &param, Val value,
                      SourceRange range);
   void inferFrom(const ast::Type *type, const Val &value, const ast::Function *function);
@@ -363,8 +363,7 @@ private:
   Val buildRange(CallArgs &args);
   Val filledTile(CallArgs &args, const Val &value);
   std::optional<Shape> sidesOf(CallArgs &args);
-  Val minMax(bool wantMax, const Val &lhs, const Val &rhs, SourceRange range,
-             llvm::StringRef what);
+  Val minMax(bool wantMax, const Val &lhs, const Val &rhs, SourceRange range, llvm::StringRef what);
   Val choose(const Val &condition, const Val &a, const Val &b, SourceRange range);
   bool needIntegers(CallArgs &args);
   mlir::Value combine(llvm::StringRef name, mlir::Value a, mlir::Value b, Dtype dtype,
@@ -389,6 +388,8 @@ private:
   };
   llvm::DenseMap<const ast::Const *, ConstState> constants;
   llvm::StringSet<> symbols;
+  bool oneKernel = false; // is selected
+  std::set<size_t> usedAssumptions;
 
   KernelState kernel;
   Frame *frame = nullptr;
@@ -397,6 +398,7 @@ private:
   unsigned regionDepth = 0;
   unsigned steps = 0;
   bool outOfFuel = false;
+  bool inExtents = false; // an expression of a tensor parameter's type is being read
 };
 
 } // namespace tk

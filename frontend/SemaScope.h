@@ -11,8 +11,8 @@ namespace tk {
 struct Binding {
   Val val;
   bool isVar = false;
-  SourceRange declared;          // the name where it is introduced
-  std::optional<RunType> fixed;  // of a `var` that holds, or once held, a run-time number
+  SourceRange declared;         // the name where it is introduced
+  std::optional<RunType> fixed; // of a `var` that holds, or once held, a run-time number
 };
 
 /// The nested blocks of one function. A copy is a snapshot: branches start from the same one.
@@ -30,9 +30,7 @@ public:
   Binding *find(llvm::StringRef name);
   /// The same, in the innermost block only.
   Binding *findInBlock(llvm::StringRef name);
-  void bind(llvm::StringRef name, Binding binding) {
-    blocks.back()[name] = std::move(binding);
-  }
+  void bind(llvm::StringRef name, Binding binding) { blocks.back()[name] = std::move(binding); }
   /// All names in sight, for suggestions.
   void collectNames(std::vector<llvm::StringRef> &names) const;
 

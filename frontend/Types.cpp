@@ -19,32 +19,26 @@ struct Row {
 } // namespace
 
 static const Row table[] = {
-    {"i1", 1, Class::Bool, true},
-    {"i4", 4, Class::Signed, false},
-    {"i8", 8, Class::Signed, true},
-    {"i16", 16, Class::Signed, true},
-    {"i32", 32, Class::Signed, true},
-    {"i64", 64, Class::Signed, true},
-    {"u4", 4, Class::Unsigned, false},
-    {"u8", 8, Class::Unsigned, true},
-    {"u16", 16, Class::Unsigned, true},
-    {"u32", 32, Class::Unsigned, true},
-    {"u64", 64, Class::Unsigned, true},
-    {"f16", 16, Class::Float, true},
-    {"bf16", 16, Class::Float, true},
-    {"f32", 32, Class::Float, true},
-    {"f64", 64, Class::Float, true},
-    {"f8e4m3fn", 8, Class::Float, false},
-    {"f8e5m2", 8, Class::Float, false},
-    {"f8e4m3fnuz", 8, Class::Float, false},
-    {"f8e5m2fnuz", 8, Class::Float, false},
-    {"f4e2m1", 4, Class::Float, false},
+    {"i1", 1, Class::Bool, true},           {"i4", 4, Class::Signed, false},
+    {"i8", 8, Class::Signed, true},         {"i16", 16, Class::Signed, true},
+    {"i32", 32, Class::Signed, true},       {"i64", 64, Class::Signed, true},
+    {"u4", 4, Class::Unsigned, false},      {"u8", 8, Class::Unsigned, true},
+    {"u16", 16, Class::Unsigned, true},     {"u32", 32, Class::Unsigned, true},
+    {"u64", 64, Class::Unsigned, true},     {"f16", 16, Class::Float, true},
+    {"bf16", 16, Class::Float, true},       {"f32", 32, Class::Float, true},
+    {"f64", 64, Class::Float, true},        {"f8e4m3fn", 8, Class::Float, false},
+    {"f8e5m2", 8, Class::Float, false},     {"f8e4m3fnuz", 8, Class::Float, false},
+    {"f8e5m2fnuz", 8, Class::Float, false}, {"f4e2m1", 4, Class::Float, false},
     {"e8m0", 8, Class::Float, false},
 };
 
-static const Row &row(Dtype dtype) { return table[size_t(dtype)]; }
+static const Row &row(Dtype dtype) {
+  return table[size_t(dtype)];
+}
 
-StringRef tk::dtypeName(Dtype dtype) { return row(dtype).name; }
+StringRef tk::dtypeName(Dtype dtype) {
+  return row(dtype).name;
+}
 
 std::optional<Dtype> tk::dtypeByName(StringRef name) {
   for (size_t i = 0; i < std::size(table); ++i)
@@ -63,17 +57,27 @@ ArrayRef<StringRef> tk::allDtypeNames() {
   return names;
 }
 
-unsigned tk::dtypeBits(Dtype dtype) { return row(dtype).bits; }
-unsigned tk::dtypeBytes(Dtype dtype) { return (row(dtype).bits + 7) / 8; }
-bool tk::isFloat(Dtype dtype) { return row(dtype).kind == Class::Float; }
+unsigned tk::dtypeBits(Dtype dtype) {
+  return row(dtype).bits;
+}
+unsigned tk::dtypeBytes(Dtype dtype) {
+  return (row(dtype).bits + 7) / 8;
+}
+bool tk::isFloat(Dtype dtype) {
+  return row(dtype).kind == Class::Float;
+}
 bool tk::isInteger(Dtype dtype) {
   return row(dtype).kind == Class::Signed || row(dtype).kind == Class::Unsigned;
 }
-bool tk::isSignedInteger(Dtype dtype) { return row(dtype).kind == Class::Signed; }
+bool tk::isSignedInteger(Dtype dtype) {
+  return row(dtype).kind == Class::Signed;
+}
 bool tk::isUnsignedLike(Dtype dtype) {
   return row(dtype).kind == Class::Unsigned || row(dtype).kind == Class::Bool;
 }
-bool tk::isBuilt(Dtype dtype) { return row(dtype).built; }
+bool tk::isBuilt(Dtype dtype) {
+  return row(dtype).built;
+}
 
 mlir::Type tk::toMlir(mlir::MLIRContext *context, Dtype dtype) {
   switch (dtype) {

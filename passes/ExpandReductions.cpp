@@ -24,6 +24,7 @@
 #include "passes/analysis/LayoutPlan.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace tk {
 #define GEN_PASS_DEF_EXPANDREDUCTIONS
@@ -50,7 +51,8 @@ static DimBases basesOf(const LinearLayout &layout, InDim dim) {
   return result;
 }
 
-/// What is left after combining registers and lanes: one value a warp along `axis`.
+/// What is left after combining registers and lanes: one value a warp along `axis`. Warps that have
+/// nothing but padding there are the highest; they get no place in the result.
 static LinearLayout partialLayout(const LinearLayout &layout, unsigned axis) {
   DimBases registers{InDim::Register, {}};
   for (const std::vector<int32_t> &basis : basesOf(layout, InDim::Register).bases)
@@ -59,14 +61,19 @@ static LinearLayout partialLayout(const LinearLayout &layout, unsigned axis) {
   DimBases lanes = basesOf(layout, InDim::Lane), warps = basesOf(layout, InDim::Warp);
   for (std::vector<int32_t> &basis : lanes.bases)
     basis[axis] = 0;
-  int32_t next = 1;
+  int32_t next = 1, withElements = 0;
+  SmallVector<int32_t> firsts{0}; // of each warp along the axis
   for (std::vector<int32_t> &basis : warps.bases)
     if (basis[axis] != 0) {
+      for (int32_t i = 0; i < next; ++i)
+        firsts.push_back(firsts[i] ^ basis[axis]);
       basis[axis] = next;
       next *= 2;
     }
+  while (withElements < next && firsts[withElements] < layout.shape()[axis])
+    ++withElements;
   SmallVector<int32_t> shape(layout.shape());
-  shape[axis] = next;
+  shape[axis] = withElements;
   SmallVector<Repeat> repeats;
   for (const Repeat &repeat : layout.repeats())
     if (repeat.dim != axis)
@@ -78,7 +85,7 @@ static LinearLayout partialLayout(const LinearLayout &layout, unsigned axis) {
 static LinearLayout gatherLayout(const LinearLayout &result, unsigned axis, int64_t count) {
   LinearLayout spread = result.expandAxis(axis);
   uint32_t freeLanes = spread.freeBits(InDim::Lane);
-  unsigned bits = llvm::countr_zero(uint64_t(count));
+  unsigned bits = llvm::Log2_64_Ceil(count);
   if (count <= kMaxPartialsInThread || unsigned(llvm::popcount(freeLanes)) < bits)
     return *spread.broadcastAxis(axis, count);
   DimBases lanes = basesOf(spread, InDim::Lane);
@@ -188,17 +195,18 @@ void ReductionExpansion::run() {
   for (Value result : op.getResults())
     resultTypes.push_back(isa<RankedTensorType>(result.getType()) ? typeFor(result, resultLayout)
                                                                   : result.getType());
-  int64_t partials = int64_t(1) << llvm::popcount(layout.bitsMovingAxis(InDim::Warp, axis));
   SmallVector<Value> results;
-  if (partials == 1) {
+  if (layout.bitsMovingAxis(InDim::Warp, axis) == 0) {
     results = reduceWarps(operands, resultTypes);
   } else {
+    LinearLayout partial = partialLayout(layout, axis);
+    LinearLayout gather = gatherLayout(resultLayout, axis, partial.shape()[axis]);
     SmallVector<Type> partialTypes;
     for (Value operand : operands)
-      partialTypes.push_back(typeFor(operand, partialLayout(layout, axis)));
+      partialTypes.push_back(typeFor(operand, partial));
     SmallVector<Value> gathered;
-    for (Value partial : reduceWarps(operands, partialTypes))
-      gathered.push_back(throughMemory(partial, gatherLayout(resultLayout, axis, partials)));
+    for (Value each : reduceWarps(operands, partialTypes))
+      gathered.push_back(throughMemory(each, gather));
     results = reduceWarps(gathered, resultTypes);
   }
   for (auto [old, result] : llvm::zip(op.getResults(), results)) {

@@ -35,8 +35,10 @@ using namespace tk;
 
 /// Starts within this cannot make the difference to an extent wrap.
 static constexpr int64_t kSafeStart = int64_t(1) << 60;
-/// Lane offsets stay below this in magnitude, so that they and their bytes' sums fit i32 and i64.
-static constexpr int64_t kLargestLaneOffset = int64_t(1) << 30;
+/// The offsets of a tile's axes stay below this in magnitude, so that the sum of `axes` fits i32.
+static int64_t largestLaneOffset(size_t axes) {
+  return (int64_t(1) << 31) / std::max<int64_t>(axes, 2);
+}
 
 namespace {
 /// Lowers the accesses of one kernel.
@@ -143,9 +145,9 @@ Value PlaceLowering::laneCoordinate(const Place &place, unsigned dim, Type eleme
 /// Whether side times stride fits a lane offset: by a constant, or by a fact of the fast variant.
 bool PlaceLowering::fitsLane(const Place &place, int64_t axis) {
   Attribute expression = strideExpression(kernel, place.view, axis);
-  int64_t width = place.widths[axis];
+  int64_t width = place.widths[axis], limit = largestLaneOffset(place.shape.size()) / width;
   if (auto number = dyn_cast<IntegerAttr>(expression))
-    return std::abs(number.getInt()) <= kLargestLaneOffset / width;
+    return std::abs(number.getInt()) <= limit;
   if (width == 1)
     return true; // the only coordinate is 0
   if (!kernel->hasAttr("facts"))
@@ -153,7 +155,7 @@ bool PlaceLowering::fitsLane(const Place &place, int64_t axis) {
   for (auto [op, sign] : {std::pair("le", 1), std::pair("ge", -1)})
     addedFacts.insert(builder.getArrayAttr(
         {builder.getStringAttr(op), expression,
-         builder.getI64IntegerAttr(sign * (kLargestLaneOffset / width))}));
+         builder.getI64IntegerAttr(sign * limit)}));
   return true;
 }
 
@@ -298,9 +300,7 @@ PlaceLowering::Address PlaceLowering::address(Operation *op, TypedValue<ViewType
 }
 
 static bool isReadonly(KernelOp kernel, Value view) {
-  auto argument = cast<BlockArgument>(view);
-  auto access = kernel.getArgContract(argument.getArgNumber()).getAs<StringAttr>("access");
-  return access && access.getValue() == "in";
+  return isNeverWritten(kernel, cast<BlockArgument>(view).getArgNumber());
 }
 
 void PlaceLowering::lowerRead(ReadOp read) {

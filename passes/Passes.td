@@ -21,6 +21,7 @@ def LowerPlaces : Pass<"tk-lower-places", "::mlir::ModuleOp"> {
     gets a mask only where its bounds are not known to hold, as a 32-bit comparison. Offsets that
     involve a run-time stride are 32-bit under a fact in the fast variant and 64-bit in the general one.
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tkg::TkgDialect"];
 }
 
 def SplitAddresses : Pass<"tk-split-addresses", "::mlir::ModuleOp"> {
@@ -31,6 +32,7 @@ def SplitAddresses : Pass<"tk-split-addresses", "::mlir::ModuleOp"> {
     tile are computed as such, the uniform side of a comparison clamped to the tile's range, which is
     exact. What cannot be split stays as it is, with a remark.
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tkg::TkgDialect"];
 }
 
 def PlanLayouts : Pass<"tk-plan-layouts", "::mlir::ModuleOp"> {
@@ -41,6 +43,7 @@ def PlanLayouts : Pass<"tk-plan-layouts", "::mlir::ModuleOp"> {
     operations and loops tie together share a layout; accesses ask for coalesced ones, results of reductions
     and operands of broadcasts follow from their tile.
   }];
+  let dependentDialects = ["::tkg::TkgDialect"];
   let options = [
     Option<"warpSize", "warp-size", "int64_t", "32", "lanes of a warp on the target">,
     Option<"maxVectorBytes", "max-vector-bytes", "int64_t", "16", "widest global access of a thread">];
@@ -96,6 +99,7 @@ def InsertBarriers : Pass<"tk-insert-barriers", "::mlir::ModuleOp"> {
     again: between two accesses of which one writes, and that may touch the same bytes from
     different threads, stands a `tkg.barrier`. Fails with TK9004 when the proof fails.
   }];
+  let dependentDialects = ["::tkg::TkgDialect"];
 }
 
 #endif // TK_PASSES_TD

@@ -269,10 +269,8 @@ bool AddressSplitting::isReadonly(Value base) {
   while (auto add = base.getDefiningOp<PtrAddOp>())
     base = add.getPointer();
   auto argument = dyn_cast<BlockArgument>(base);
-  if (!argument || argument.getOwner()->getParentOp() != kernel)
-    return false;
-  auto access = kernel.getArgContract(argument.getArgNumber()).getAs<StringAttr>("access");
-  return access && access.getValue() == "in";
+  return argument && argument.getOwner()->getParentOp() == kernel &&
+         isNeverWritten(kernel, argument.getArgNumber());
 }
 
 void AddressSplitting::splitLoad(LoadOp load) {
@@ -329,7 +327,11 @@ void AddressSplitting::narrowComparison(arith::CmpIOp compare) {
     default: break;
     }
   }
-  if (a->uniform && !scalars.range(a->uniform).within(-kUniformLimit, kUniformLimit))
+  auto mayWrap = [&](const Split &side) {
+    return side.lane && side.uniform &&
+           !scalars.range(side.uniform).within(-kUniformLimit, kUniformLimit);
+  };
+  if (mayWrap(*a) || mayWrap(*b))
     return;
   std::optional<Split> lanes = combine({{}, a->lane, a->range}, {{}, b->lane, b->range}, true);
   if (!lanes)

@@ -24,6 +24,7 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.tkc_binary_root, "bin"), config.llvm_tools, "/usr/bin", "/bin"]
 )
 config.environment["LC_ALL"] = "C.UTF-8"
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["FILECHECK_OPTS"] = "--dump-input-filter=annotation-full"
 
 config.substitutions.append(("%python", config.python))

@@ -135,8 +135,7 @@ LogicalResult Binder::checkArgument(DictionaryAttr entry, const Argument &argume
     auto optional = entry.getAs<BoolAttr>("optional");
     if (optional && optional.getValue())
       return success();
-    return tk::emit<diag::RunArgumentMissing>(kernel.getLoc(), kernel.getSymName(),
-                                              argument.name);
+    return tk::emit<diag::RunArgumentMissing>(kernel.getLoc(), kernel.getSymName(), argument.name);
   }
   if ((kind == "scalar") != (argument.buffer == nullptr))
     return tk::emit<diag::RunArgumentKind>(kernel.getLoc(), argument.name, kind,
@@ -164,8 +163,7 @@ LogicalResult Binder::matchArguments(Binding &binding) {
     });
     isGood &= isKnown;
     if (!isKnown)
-      (void)tk::emit<diag::RunArgumentUnknown>(kernel.getLoc(), kernel.getSymName(),
-                                               argument.name);
+      (void)tk::emit<diag::RunArgumentUnknown>(kernel.getLoc(), kernel.getSymName(), argument.name);
     if (find(argument.name) != &argument) {
       (void)tk::emit<diag::RunArgumentTwice>(kernel.getLoc(), argument.name);
       isGood = false;
@@ -251,8 +249,7 @@ LogicalResult Binder::checkRequire(const Names &names) {
       text = textOf(dictionary, "text").str();
     }
     std::string problem;
-    std::optional<int64_t> holds =
-        expr ? evaluate(expr, names, problem) : std::optional<int64_t>();
+    std::optional<int64_t> holds = expr ? evaluate(expr, names, problem) : std::optional<int64_t>();
     if (!holds)
       return tk::emit<diag::RunExpression>(kernel.getLoc(), text, problem);
     if (*holds)
@@ -284,7 +281,7 @@ LogicalResult Binder::evaluateGrid(Binding &binding) {
   if (side[0] < 0 || side[1] < 0 || side[2] < 0)
     return complain("a side is negative");
   if (side[0] == 0 || side[1] == 0 || side[2] == 0)
-    return success(); // launches nothing
+    return success();                             // launches nothing
   constexpr int64_t kMaxPrograms = INT32_MAX - 1; // an id fits the shadows
   if (side[0] > kMaxPrograms || side[1] > kMaxPrograms / side[0] ||
       side[2] > kMaxPrograms / (side[0] * side[1]))

@@ -15,18 +15,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSlack = 1.01;
 
 template <class T> struct TypeOf;
-template <> struct TypeOf<F16> {
-  static constexpr DType value = DType::f16;
-};
-template <> struct TypeOf<BF16> {
-  static constexpr DType value = DType::bf16;
-};
-template <> struct TypeOf<float> {
-  static constexpr DType value = DType::f32;
-};
-template <> struct TypeOf<double> {
-  static constexpr DType value = DType::f64;
-};
+template <> struct TypeOf<F16> { static constexpr DType value = DType::f16; };
+template <> struct TypeOf<BF16> { static constexpr DType value = DType::bf16; };
+template <> struct TypeOf<float> { static constexpr DType value = DType::f32; };
+template <> struct TypeOf<double> { static constexpr DType value = DType::f64; };
 
 /// A value and its bound.
 struct Bounded {
@@ -114,7 +106,8 @@ static void binaryBound(const Inst &inst, Frame &frame) {
   const FloatFormat format = formatOf(TypeOf<T>::value);
   const size_t n = frame.count(inst);
   for (size_t i = 0; i < n; ++i) {
-    Bounded x = {double(Numeric<T>::load(a[i])), ea[i]}, y = {double(Numeric<T>::load(b[i])), eb[i]};
+    Bounded x = {double(Numeric<T>::load(a[i])), ea[i]},
+            y = {double(Numeric<T>::load(b[i])), eb[i]};
     double result = double(Numeric<T>::load(r[i]));
     bool finite = std::isfinite(x.value) && std::isfinite(y.value);
     bounds[i] = finish(result, binaryBoundOf<T, Op, Contracts>(format, x, y, result), finite);
@@ -164,7 +157,8 @@ template <class T> static void fmaBound(const Inst &inst, Frame &frame) {
   const FloatFormat format = formatOf(TypeOf<T>::value);
   const size_t n = frame.count(inst);
   for (size_t i = 0; i < n; ++i) {
-    Bounded x = {double(Numeric<T>::load(a[i])), ea[i]}, y = {double(Numeric<T>::load(b[i])), eb[i]};
+    Bounded x = {double(Numeric<T>::load(a[i])), ea[i]},
+            y = {double(Numeric<T>::load(b[i])), eb[i]};
     double z = double(Numeric<T>::load(c[i])), result = double(Numeric<T>::load(r[i]));
     bool finite = std::isfinite(x.value) && std::isfinite(y.value) && std::isfinite(z);
     double bound = rounded(format, result, productBound(x, y) + ec[i], true);
@@ -182,7 +176,9 @@ InstFn tk::interp::selectBoundFma(DType type) {
 // Functions of one number
 //===----------------------------------------------------------------------===//
 
-static double sigmoidAt(double x) { return 1 / (1 + std::exp(-x)); }
+static double sigmoidAt(double x) {
+  return 1 / (1 + std::exp(-x));
+}
 
 /// How much f may differ between two arguments within the bound of x.
 static double slopeBound(UnaryMath fn, Bounded x, double result) {
@@ -366,18 +362,26 @@ InstFn tk::interp::selectBoundSum(DType type) {
 static void boundZero(const Inst &inst, Frame &frame) {
   std::fill_n(frame.boundsAt(inst.dst), frame.count(inst), 0.0);
 }
-InstFn tk::interp::selectBoundZero() { return boundZero; }
+InstFn tk::interp::selectBoundZero() {
+  return boundZero;
+}
 
 static void boundMove(const Inst &inst, Frame &frame) {
   std::copy_n(frame.boundsAt(inst.a), frame.count(inst), frame.boundsAt(inst.dst));
 }
-InstFn tk::interp::selectBoundMove() { return boundMove; }
-InstFn tk::interp::selectBoundCopy() { return boundMove; }
+InstFn tk::interp::selectBoundMove() {
+  return boundMove;
+}
+InstFn tk::interp::selectBoundCopy() {
+  return boundMove;
+}
 
 static void boundSplat(const Inst &inst, Frame &frame) {
   std::fill_n(frame.boundsAt(inst.dst), frame.count(inst), *frame.boundsAt(inst.a));
 }
-InstFn tk::interp::selectBoundSplat() { return boundSplat; }
+InstFn tk::interp::selectBoundSplat() {
+  return boundSplat;
+}
 
 static void boundBroadcast(const Inst &inst, Frame &frame) {
   const CopyPlan &plan = frame.program->copies[inst.aux];
@@ -396,7 +400,9 @@ static void boundBroadcast(const Inst &inst, Frame &frame) {
     }
   }
 }
-InstFn tk::interp::selectBoundBroadcast() { return boundBroadcast; }
+InstFn tk::interp::selectBoundBroadcast() {
+  return boundBroadcast;
+}
 
 template <bool Scalar> static void boundSelect(const Inst &inst, Frame &frame) {
   const uint8_t *condition = frame.at<uint8_t>(inst.a);

@@ -93,18 +93,18 @@ InstFn selectTruncate(DType from, DType to);
 InstFn selectCast(DType from, DType to, CastRule rule);
 
 // ExecShape.cpp
-InstFn selectArange();                        // aux: the start
-InstFn selectSplat(unsigned elementBytes);    // n: elements of the result
+InstFn selectArange();                         // aux: the start
+InstFn selectSplat(unsigned elementBytes);     // n: elements of the result
 InstFn selectCopy();                           // aux: bytes an element
 InstFn selectBroadcast(unsigned elementBytes); // aux: index of a CopyPlan
-InstFn selectPointerAdd(DType offset);        // aux: bytes an element
+InstFn selectPointerAdd(DType offset);         // aux: bytes an element
 
 // ExecControl.cpp
 InstFn selectProgramId();   // aux: axis
 InstFn selectNumPrograms(); // aux: axis
 InstFn selectExtent();      // a: argument, aux: axis
 InstFn selectStride();
-InstFn selectBase(); // a: argument
+InstFn selectBase();         // a: argument
 InstFn selectJump();         // aux: target
 InstFn selectJumpIfFalse();  // a: i1, aux: target
 InstFn selectStopWhenOver(); // jumps to aux when no more findings are wanted

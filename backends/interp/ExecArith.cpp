@@ -104,8 +104,12 @@ struct MulI {
   // A product of two uint16_t would be computed in int and may overflow there.
   template <class T> static T apply(T a, T b) { return T(uint64_t(a) * uint64_t(b)); }
 };
-template <> uint32_t MulI::apply(uint32_t a, uint32_t b) { return a * b; }
-template <> uint16_t MulI::apply(uint16_t a, uint16_t b) { return uint16_t(uint32_t(a) * b); }
+template <> uint32_t MulI::apply(uint32_t a, uint32_t b) {
+  return a * b;
+}
+template <> uint16_t MulI::apply(uint16_t a, uint16_t b) {
+  return uint16_t(uint32_t(a) * b);
+}
 struct AndI {
   template <class T> static T apply(T a, T b) { return a & b; }
 };

@@ -155,7 +155,9 @@ template <class Op> static InstFn floatToFloat(DType from, DType to) {
   }
 }
 
-static InstFn extendFloat(DType from, DType to) { return floatToFloat<Nearest>(from, to); }
+static InstFn extendFloat(DType from, DType to) {
+  return floatToFloat<Nearest>(from, to);
+}
 
 //===----------------------------------------------------------------------===//
 // Integers to floats

@@ -23,13 +23,25 @@ static void base(const Inst &inst, Frame &frame) {
   *frame.at<uint64_t>(inst.dst) = reinterpret_cast<uint64_t>(arg.buffer->data) +
                                   uint64_t(arg.origin) * arg.buffer->elementBytes;
 }
-InstFn tk::interp::selectProgramId() { return programId; }
-InstFn tk::interp::selectNumPrograms() { return numPrograms; }
-InstFn tk::interp::selectExtent() { return extent; }
-InstFn tk::interp::selectStride() { return stride; }
-InstFn tk::interp::selectBase() { return base; }
+InstFn tk::interp::selectProgramId() {
+  return programId;
+}
+InstFn tk::interp::selectNumPrograms() {
+  return numPrograms;
+}
+InstFn tk::interp::selectExtent() {
+  return extent;
+}
+InstFn tk::interp::selectStride() {
+  return stride;
+}
+InstFn tk::interp::selectBase() {
+  return base;
+}
 
-static void jump(const Inst &inst, Frame &frame) { frame.pc = inst.aux; }
+static void jump(const Inst &inst, Frame &frame) {
+  frame.pc = inst.aux;
+}
 static void jumpIfFalse(const Inst &inst, Frame &frame) {
   if (!*frame.at<uint8_t>(inst.a))
     frame.pc = inst.aux;
@@ -38,9 +50,15 @@ static void stopWhenOver(const Inst &inst, Frame &frame) {
   if (frame.findings->isOver())
     frame.pc = inst.aux;
 }
-InstFn tk::interp::selectStopWhenOver() { return stopWhenOver; }
-InstFn tk::interp::selectJump() { return jump; }
-InstFn tk::interp::selectJumpIfFalse() { return jumpIfFalse; }
+InstFn tk::interp::selectStopWhenOver() {
+  return stopWhenOver;
+}
+InstFn tk::interp::selectJump() {
+  return jump;
+}
+InstFn tk::interp::selectJumpIfFalse() {
+  return jumpIfFalse;
+}
 
 template <class T> static void loopTest(const Inst &inst, Frame &frame) {
   if (!(*frame.at<T>(inst.a) < *frame.at<T>(inst.b)) || frame.findings->isOver())

@@ -33,8 +33,8 @@ static bool isOneRun(const uint64_t *address, const uint8_t *mask, uint32_t n, u
 }
 
 /// The argument whose buffer holds all `count` elements from `address` on.
-static ArgState *argumentAt(const PointerPlan &plan, Frame &frame, uint64_t address,
-                            uint64_t count, int64_t &element) {
+static ArgState *argumentAt(const PointerPlan &plan, Frame &frame, uint64_t address, uint64_t count,
+                            int64_t &element) {
   for (uint32_t index : plan.args) {
     ArgState &arg = frame.args[index];
     const BufferState &buffer = *arg.buffer;
@@ -48,8 +48,8 @@ static ArgState *argumentAt(const PointerPlan &plan, Frame &frame, uint64_t addr
   return nullptr;
 }
 
-static void reportOutside(const Inst &inst, Frame &frame, const PointerPlan &plan,
-                          FindingKind kind, uint64_t address, uint32_t lane) {
+static void reportOutside(const Inst &inst, Frame &frame, const PointerPlan &plan, FindingKind kind,
+                          uint64_t address, uint32_t lane) {
   const char *name = "no argument";
   int64_t index = 0, elements = 0;
   if (!plan.args.empty()) {
@@ -141,9 +141,12 @@ static void reportDuplicates(const Inst &inst, Frame &frame, const PointerPlan &
     if (std::memcmp(kept, value + lane, sizeof(T)) == 0)
       continue;
     if (Finding *finding = frame.findings->add(FindingKind::DuplicateStore, inst.op))
-      finding->args = {programOf(frame),        valueText(plan.dtype, value + lane),
-                       laneOf(frame, inst, lane), coordinatesOf(*arg, element),
-                       arg->name,               valueText(plan.dtype, kept)};
+      finding->args = {programOf(frame),
+                       valueText(plan.dtype, value + lane),
+                       laneOf(frame, inst, lane),
+                       coordinatesOf(*arg, element),
+                       arg->name,
+                       valueText(plan.dtype, kept)};
   }
 }
 

@@ -46,8 +46,7 @@ static void gatherPairs(Level level, const T *__restrict from, T *__restrict lef
 
 /// The combined pairs and the last elements of `from`, row by row. `to` may be `from`: no row is
 /// written before it has been read.
-template <class T>
-static void carryLast(Level level, const T *from, const T *combined, T *to) {
+template <class T> static void carryLast(Level level, const T *from, const T *combined, T *to) {
   const size_t pairs = level.pairs(), inner = level.inner;
   for (uint32_t o = 0; o < level.outer; ++o) {
     T *row = to + size_t(o) * (pairs + 1) * inner;
@@ -98,8 +97,8 @@ static void carryOperand(Level level, const ReducePlan::Operand &operand, uint32
               frame.boundsAt(operand.work));
 }
 
-static void finishOperand(const ReducePlan &plan, const ReducePlan::Operand &operand,
-                          uint32_t from, Frame &frame) {
+static void finishOperand(const ReducePlan &plan, const ReducePlan::Operand &operand, uint32_t from,
+                          Frame &frame) {
   const size_t count = size_t(plan.outer) * plan.inner;
   std::memcpy(frame.arena + operand.result, frame.arena + from, count * operand.elementBytes);
   if (carriesBounds(plan, operand, frame))
@@ -113,8 +112,7 @@ static void runOneByOne(const ReducePlan &plan, Level level, Frame &frame) {
   auto move = [&](const ReducePlan::Operand &operand, uint32_t to, size_t toIndex, uint32_t from,
                   size_t fromIndex) {
     const unsigned bytes = operand.elementBytes;
-    std::memmove(frame.arena + to + toIndex * bytes, frame.arena + from + fromIndex * bytes,
-                 bytes);
+    std::memmove(frame.arena + to + toIndex * bytes, frame.arena + from + fromIndex * bytes, bytes);
     if (carriesBounds(plan, operand, frame))
       frame.boundsAt(to)[toIndex] = frame.boundsAt(from)[fromIndex];
   };
@@ -198,4 +196,6 @@ static void reduce(const Inst &inst, Frame &frame) {
   frame.lanes = savedLanes;
 }
 
-InstFn tk::interp::selectReduce() { return reduce; }
+InstFn tk::interp::selectReduce() {
+  return reduce;
+}

@@ -12,7 +12,9 @@ static void arange(const Inst &inst, Frame &frame) {
   for (uint32_t i = 0; i < inst.n; ++i)
     result[i] = start + int32_t(i);
 }
-InstFn tk::interp::selectArange() { return arange; }
+InstFn tk::interp::selectArange() {
+  return arange;
+}
 
 template <class T> static void splat(const Inst &inst, Frame &frame) {
   std::fill_n(frame.at<T>(inst.dst), frame.count(inst), *frame.at<T>(inst.a));
@@ -33,7 +35,9 @@ InstFn tk::interp::selectSplat(unsigned elementBytes) {
 static void copy(const Inst &inst, Frame &frame) {
   std::memcpy(frame.arena + inst.dst, frame.arena + inst.a, frame.count(inst) * inst.aux);
 }
-InstFn tk::interp::selectCopy() { return copy; }
+InstFn tk::interp::selectCopy() {
+  return copy;
+}
 
 /// Axis `axis` of the plan and all after it; returns the end of what was written.
 template <class T>

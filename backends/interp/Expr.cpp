@@ -131,8 +131,8 @@ std::optional<int64_t> Evaluator::evaluate(Attribute expr) {
   SmallVector<int64_t> values;
   for (Attribute operand : list.getValue().drop_front()) {
     // The branch not taken may have no value: select(N > 0, M // N, 0).
-    bool isSkipped = op.getValue() == "select" && !values.empty() &&
-                     values.size() == (values[0] ? 2u : 1u);
+    bool isSkipped =
+        op.getValue() == "select" && !values.empty() && values.size() == (values[0] ? 2u : 1u);
     std::optional<int64_t> value = isSkipped ? 0 : evaluate(operand);
     if (!value)
       return std::nullopt;
@@ -185,4 +185,6 @@ static std::string textOf(Attribute expr, bool isNested) {
   return infix.empty() || isNested ? text + ")" : text;
 }
 
-std::string tk::interp::expressionText(Attribute expr) { return textOf(expr, false); }
+std::string tk::interp::expressionText(Attribute expr) {
+  return textOf(expr, false);
+}

@@ -28,10 +28,9 @@ std::string tk::interp::coordinatesOf(const ArgState &arg, int64_t element) {
   std::vector<size_t> axes(arg.extents.size());
   for (size_t i = 0; i < axes.size(); ++i)
     axes[i] = i;
-  std::sort(axes.begin(), axes.end(),
-                   [&](size_t x, size_t y) {
-              return arg.strides[x] != arg.strides[y] ? arg.strides[x] > arg.strides[y] : x < y;
-            });
+  std::sort(axes.begin(), axes.end(), [&](size_t x, size_t y) {
+    return arg.strides[x] != arg.strides[y] ? arg.strides[x] > arg.strides[y] : x < y;
+  });
   std::vector<int64_t> coordinates(axes.size(), 0);
   for (size_t axis : axes) {
     if (arg.strides[axis] <= 0 || rest < 0) // no unique answer: the distance in elements
@@ -56,7 +55,9 @@ std::string tk::interp::programOf(const Frame &frame, uint32_t instance) {
   return text + ")";
 }
 
-std::string tk::interp::programOf(const Frame &frame) { return programOf(frame, frame.instance); }
+std::string tk::interp::programOf(const Frame &frame) {
+  return programOf(frame, frame.instance);
+}
 
 std::string tk::interp::laneOf(const Frame &frame, const Inst &inst, size_t lane) {
   const std::vector<int64_t> &shape = frame.program->ops[inst.op].shape;
@@ -90,7 +91,9 @@ std::string tk::interp::valueText(DType type, const void *element) {
 // Reads
 //===----------------------------------------------------------------------===//
 
-static bool isForeign(uint32_t shadow, uint32_t me) { return shadow != 0 && shadow != me; }
+static bool isForeign(uint32_t shadow, uint32_t me) {
+  return shadow != 0 && shadow != me;
+}
 
 /// Element `e` is wrong to read in one way or another; says which.
 static void reportRead(const Inst &inst, Frame &frame, const ArgState &arg, int64_t e) {
@@ -180,7 +183,7 @@ static void reportIn(const Inst &inst, Frame &frame, const ArgState &arg, int64_
 
 /// Whether another instance has written or read one of the elements.
 static bool isTouched(uint32_t *writer, const uint32_t *reader, uint32_t me, int64_t stride,
-                        int64_t count) {
+                      int64_t count) {
   uint32_t suspect = 0;
   if (stride == 1)
     for (int64_t i = 0; i < count; ++i)

@@ -19,10 +19,10 @@ struct BufferState {
   int64_t elements = 0;
   unsigned elementBytes = 0;
   DType dtype = DType::f32;
-  uint8_t *written = nullptr;  // null: every element is
-  uint32_t *writer = nullptr;  // instance that wrote last, 0: none; null: no check
-  uint32_t *reader = nullptr;  // first instance that read, with kSeveral for more than one
-  double *bounds = nullptr;    // error bound an element
+  uint8_t *written = nullptr; // null: every element is
+  uint32_t *writer = nullptr; // instance that wrote last, 0: none; null: no check
+  uint32_t *reader = nullptr; // first instance that read, with kSeveral for more than one
+  double *bounds = nullptr;   // error bound an element
 };
 constexpr uint32_t kSeveral = 0x80000000u;
 
@@ -52,7 +52,8 @@ std::string coordinatesOf(const ArgState &arg, int64_t element);
 /// "(3, 0, 0)" of the instance that runs, or of a linear id plus one.
 std::string programOf(const Frame &frame);
 std::string programOf(const Frame &frame, uint32_t instance);
-/// "[1, 5]": where element `lane` stands in the tile of the instruction's operation; "" for scalars.
+/// "[1, 5]": where element `lane` stands in the tile of the instruction's operation; "" for
+/// scalars.
 std::string laneOf(const Frame &frame, const Inst &inst, size_t lane);
 /// A number as a person reads it.
 std::string valueText(DType type, const void *element);

@@ -42,8 +42,12 @@ unsigned tk::interp::byteSize(DType type) {
   }
 }
 
-bool tk::interp::isFloat(DType type) { return type >= DType::f16 && type <= DType::f64; }
-bool tk::interp::isUnsigned(DType type) { return type >= DType::u8 && type <= DType::u64; }
+bool tk::interp::isFloat(DType type) {
+  return type >= DType::f16 && type <= DType::f64;
+}
+bool tk::interp::isUnsigned(DType type) {
+  return type >= DType::u8 && type <= DType::u64;
+}
 
 DType tk::interp::signlessOf(DType type) {
   if (!isUnsigned(type))

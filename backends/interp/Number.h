@@ -67,7 +67,9 @@ inline uint16_t floatToF16TowardZero(float value) {
   return uint16_t(result | sign >> 16);
 }
 
-inline float bf16ToFloat(uint16_t value) { return std::bit_cast<float>(uint32_t(value) << 16); }
+inline float bf16ToFloat(uint16_t value) {
+  return std::bit_cast<float>(uint32_t(value) << 16);
+}
 
 inline uint16_t floatToBF16(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
@@ -129,8 +131,12 @@ template <> inline F16 fromDouble<F16>(double value) {
 template <> inline BF16 fromDouble<BF16>(double value) {
   return {floatToBF16(doubleToFloatOdd(value))};
 }
-template <> inline float fromDouble<float>(double value) { return float(value); }
-template <> inline double fromDouble<double>(double value) { return value; }
+template <> inline float fromDouble<float>(double value) {
+  return float(value);
+}
+template <> inline double fromDouble<double>(double value) {
+  return value;
+}
 
 /// The properties of a float type that error bounds and messages need.
 struct FloatFormat {

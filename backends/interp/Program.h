@@ -80,7 +80,7 @@ struct PointerPlan {
 /// A tk.reduce: operands are seen as (outer, side, inner).
 struct ReducePlan {
   struct Operand {
-    uint32_t value = kNoSlot, result = kNoSlot; // the tile and what is left of it
+    uint32_t value = kNoSlot, result = kNoSlot;                   // the tile and what is left of it
     uint32_t left = kNoSlot, right = kNoSlot, combined = kNoSlot; // of the combine region
     uint32_t work = kNoSlot;                                      // as large as the tile
     unsigned elementBytes = 0;
@@ -88,8 +88,8 @@ struct ReducePlan {
   };
   std::vector<Operand> operands;
   uint32_t outer = 1, side = 1, inner = 1;
-  uint32_t body = 0;      // index into Program::bodies
-  bool oneByOne = false;  // the region has control flow: pairs run one at a time
+  uint32_t body = 0;       // index into Program::bodies
+  bool oneByOne = false;   // the region has control flow: pairs run one at a time
   bool isFloatSum = false; // x + y in any order: bounds need no tree
 };
 

@@ -189,8 +189,8 @@ struct Snapshot {
   std::vector<double> bounds;
 
   explicit Snapshot(Buffer *buffer)
-      : buffer(buffer), storage(buffer->storage), written(buffer->written),
-        bounds(buffer->bounds) {}
+      : buffer(buffer), storage(buffer->storage), written(buffer->written), bounds(buffer->bounds) {
+  }
   void restore() const {
     // In place: workers and arguments hold pointers.
     std::copy(storage.begin(), storage.end(), buffer->storage.begin());
@@ -254,9 +254,8 @@ static bool runSideBySide(KernelOp kernel, const Program &program, const Binding
   }
   std::vector<std::thread> pool;
   for (unsigned i = 0; i < threads; ++i)
-    pool.emplace_back([&, i] {
-      workers[i]->run(programs * i / threads, programs * (i + 1) / threads);
-    });
+    pool.emplace_back(
+        [&, i] { workers[i]->run(programs * i / threads, programs * (i + 1) / threads); });
   for (std::thread &thread : pool)
     thread.join();
   if (found)

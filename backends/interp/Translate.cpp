@@ -44,7 +44,9 @@ std::optional<DType> tk::interp::slotTypeOf(Type type) {
 //===----------------------------------------------------------------------===//
 
 /// Tiles begin on a cache line.
-static size_t roundedBytes(size_t bytes) { return bytes <= 8 ? 8 : llvm::alignTo(bytes, 64); }
+static size_t roundedBytes(size_t bytes) {
+  return bytes <= 8 ? 8 : llvm::alignTo(bytes, 64);
+}
 
 unsigned Translator::takeSlot(size_t bytes) {
   const size_t rounded = roundedBytes(bytes);
@@ -145,6 +147,18 @@ void Translator::findLastUses() {
   });
 }
 
+/// The front end counts trips as select(step != 0, select(some, (span - 1) / step + 1, 0), 0). A
+/// step of zero is an error of the loop there, not a division by zero.
+void Translator::findTripCounts() {
+  kernel.getBody().walk([&](scf::ForOp loop) {
+    Operation *op = loop.getUpperBound().getDefiningOp();
+    while (op && isa<arith::SelectOp, arith::AddIOp>(op))
+      op = op->getOperand(isa<arith::SelectOp>(op) ? 1 : 0).getDefiningOp();
+    if (isa_and_nonnull<DivOp>(op))
+      tripCounts.insert(op);
+  });
+}
+
 void Translator::releaseAfter(Operation *op) {
   auto found = dying.find(op);
   if (found == dying.end())
@@ -177,8 +191,7 @@ uint32_t Translator::infoOf(Operation *op) {
   return entry->second;
 }
 
-Inst &Translator::emit(InstFn fn, Operation *op, uint32_t dst, uint32_t a, uint32_t b,
-                       uint32_t c) {
+Inst &Translator::emit(InstFn fn, Operation *op, uint32_t dst, uint32_t a, uint32_t b, uint32_t c) {
   Inst inst;
   inst.fn = fn;
   inst.dst = dst;
@@ -250,10 +263,9 @@ LogicalResult Translator::translateBlock(Block &block) {
 static LogicalResult checkTypes(Operation *op) {
   for (Value result : op->getResults())
     if (!slotTypeOf(result.getType()))
-      return tk::emit<diag::InterpCannotRun>(op->getLoc(), op->getName().getStringRef(),
-                                             llvm::formatv("has a result of type {0}",
-                                                           result.getType())
-                                                 .str());
+      return tk::emit<diag::InterpCannotRun>(
+          op->getLoc(), op->getName().getStringRef(),
+          llvm::formatv("has a result of type {0}", result.getType()).str());
   return success();
 }
 
@@ -269,6 +281,7 @@ LogicalResult Translator::run() {
   code = &program.code;
   translateArguments();
   findLastUses();
+  findTripCounts();
   if (failed(translateBlock(kernel.getBody().front())))
     return failure();
   size_t needed = program.arenaBytes * (options.errorBounds ? 5 : 1);

@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace tk::interp {
 
@@ -20,8 +20,7 @@ std::optional<DType> slotTypeOf(mlir::Type type);
 
 class Translator {
 public:
-  Translator(KernelOp kernel, const Options &options)
-      : kernel(kernel), options(options) {}
+  Translator(KernelOp kernel, const Options &options) : kernel(kernel), options(options) {}
 
   /// Fails with a diagnostic on an operation that stage `tk` does not have.
   mlir::LogicalResult run();
@@ -47,6 +46,7 @@ private:
   size_t bytesOf(mlir::Type type) const;
   uint32_t constantSlot(std::vector<uint8_t> bytes);
   void findLastUses();
+  void findTripCounts();
   void releaseAfter(mlir::Operation *op);
 
   // Instructions.
@@ -86,6 +86,7 @@ private:
   mlir::LogicalResult translateCompare(mlir::Operation *op);
   mlir::LogicalResult emitValue(mlir::Operation *op, InstFn fn);
   void emitNanCheck(mlir::Operation *op);
+  void emitIntegerCheck(mlir::Operation *op, BinaryOp kind, bool isUnsigned);
 
   // Memory (TranslateMemory.cpp).
   mlir::LogicalResult translateMemory(mlir::Operation *op, bool &known);
@@ -107,6 +108,8 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> slotOf;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 4>> dying;
   llvm::DenseMap<mlir::Operation *, uint32_t> infos;
+  /// Divisions by the step of a loop that make its number of trips.
+  llvm::SmallPtrSet<mlir::Operation *, 8> tripCounts;
   /// Inside a combine region: how many pairs run at once, 0 outside.
   uint32_t bodyLanes = 0;
   mlir::Region *bodyRegion = nullptr;

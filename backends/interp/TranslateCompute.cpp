@@ -109,21 +109,30 @@ static bool reachesSum(Value product, unsigned depth = 0) {
   return false;
 }
 
+/// The instruction that watches a division or a shift, before it.
+void Translator::emitIntegerCheck(Operation *op, BinaryOp kind, bool isUnsigned) {
+  DType dtype = *slotTypeOf(op->getResult(0).getType());
+  const bool isStep = tripCounts.contains(op);
+  const bool isDivision = kind == BinaryOp::Div || kind == BinaryOp::Rem;
+  if (!isStep && !options.checks.arithmetic)
+    return;
+  if (!isDivision && kind != BinaryOp::Shl && kind != BinaryOp::Shr)
+    return;
+  InstFn check = isStep       ? selectStepCheck(dtype)
+                 : isDivision ? selectDivideCheck(dtype, isUnsigned)
+                              : selectShiftCheck(dtype);
+  uint32_t a = offsetOf(op->getOperand(0)), b = offsetOf(op->getOperand(1));
+  Inst &inst = emit(check, op, kNoSlot, a, b);
+  inst.n = lanesOf(op->getResult(0).getType());
+  inst.aux = dtype == DType::i1 ? 1 : 8 * byteSize(dtype);
+  if (isStep)
+    inst.aux = uint32_t(code->size()); // go on in any case
+}
+
 LogicalResult Translator::translateBinary(Operation *op, BinaryOp kind, bool isUnsigned) {
   DType dtype = *slotTypeOf(op->getResult(0).getType());
-  if (options.checks.arithmetic && !isFloat(dtype)) {
-    InstFn check = nullptr;
-    if (kind == BinaryOp::Div || kind == BinaryOp::Rem)
-      check = selectDivideCheck(dtype, isUnsigned);
-    else if (kind == BinaryOp::Shl || kind == BinaryOp::Shr)
-      check = selectShiftCheck(dtype);
-    if (check) {
-      uint32_t a = offsetOf(op->getOperand(0)), b = offsetOf(op->getOperand(1));
-      Inst &inst = emit(check, op, kNoSlot, a, b);
-      inst.n = lanesOf(op->getResult(0).getType());
-      inst.aux = dtype == DType::i1 ? 1 : 8 * byteSize(dtype);
-    }
-  }
+  if (!isFloat(dtype))
+    emitIntegerCheck(op, kind, isUnsigned);
   if (failed(emitValue(op, selectBinary(kind, dtype, isUnsigned))))
     return failure();
   if (!isFloat(dtype))
@@ -242,8 +251,8 @@ LogicalResult Translator::translateCompare(Operation *op) {
 
 LogicalResult Translator::translateSelect(arith::SelectOp op) {
   DType dtype = *slotTypeOf(op.getType());
-  bool isScalar = !isa<RankedTensorType>(op.getCondition().getType()) &&
-                  isa<RankedTensorType>(op.getType());
+  bool isScalar =
+      !isa<RankedTensorType>(op.getCondition().getType()) && isa<RankedTensorType>(op.getType());
   if (failed(emitValue(op, selectSelect(byteSize(dtype), isScalar))))
     return failure();
   if (hasBounds(op.getType()))
@@ -333,12 +342,10 @@ static std::optional<IntegerForm> binaryFormOf(Operation *op) {
       .Case<RemOp>([&](auto typed) { return Form(partial(typed, BinaryOp::Rem)); })
       .Case<ShlOp>([&](auto typed) { return Form(partial(typed, BinaryOp::Shl)); })
       .Case<ShrOp>([&](auto typed) { return Form(partial(typed, BinaryOp::Shr)); })
-      .Case<MinOp>([&](auto typed) {
-        return Form(extreme(typed, BinaryOp::Min, BinaryOp::MinNumber));
-      })
-      .Case<MaxOp>([&](auto typed) {
-        return Form(extreme(typed, BinaryOp::Max, BinaryOp::MaxNumber));
-      })
+      .Case<MinOp>(
+          [&](auto typed) { return Form(extreme(typed, BinaryOp::Min, BinaryOp::MinNumber)); })
+      .Case<MaxOp>(
+          [&](auto typed) { return Form(extreme(typed, BinaryOp::Max, BinaryOp::MaxNumber)); })
       .Default([](Operation *) { return Form(); });
 }
 

@@ -151,9 +151,9 @@ static ReducePlan shapeOfReduce(ReduceOp op) {
   ReducePlan plan;
   auto tile = cast<RankedTensorType>(op.getOperands().front().getType());
   for (auto [axis, side] : llvm::enumerate(tile.getShape())) {
-    uint32_t &part = axis < uint64_t(op.getAxis())  ? plan.outer
+    uint32_t &part = axis < uint64_t(op.getAxis())    ? plan.outer
                      : axis == uint64_t(op.getAxis()) ? plan.side
-                                                     : plan.inner;
+                                                      : plan.inner;
     part *= uint32_t(side);
   }
   plan.isFloatSum = isPlainSum(op);

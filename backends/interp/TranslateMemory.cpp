@@ -149,8 +149,9 @@ LogicalResult Translator::translateViewQuery(Operation *op) {
   FailureOr<uint32_t> arg = argumentOf(op, op->getOperand(0));
   if (failed(arg))
     return failure();
-  InstFn fn = isa<ExtentOp>(op) ? selectExtent() : isa<StrideOp>(op) ? selectStride()
-                                                                     : selectBase();
+  InstFn fn = isa<ExtentOp>(op)   ? selectExtent()
+              : isa<StrideOp>(op) ? selectStride()
+                                  : selectBase();
   Inst &inst = emit(fn, op, define(op->getResult(0)), *arg);
   if (auto axis = op->getAttrOfType<IntegerAttr>("axis"))
     inst.aux = uint32_t(axis.getInt());

@@ -50,6 +50,7 @@ private:
   mlir::LLVM::LLVMFuncOp makeFunction();
   void attachAttributes(mlir::LLVM::LLVMFuncOp function);
   void makeEntry();
+  void collectExactOffsets();
   void bindArguments();
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOp(mlir::Operation *op);
@@ -145,6 +146,7 @@ private:
   std::map<std::pair<std::string, unsigned>, mlir::Value> coordinates;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> addresses;
   std::map<std::pair<int64_t, unsigned>, mlir::Value> constants;
+  llvm::DenseSet<mlir::Operation *> exactOffsets; // i32 arithmetic known not to wrap
 };
 
 /// The kernels' description (docs/metadata.md) without resources and images, as JSON text. Each

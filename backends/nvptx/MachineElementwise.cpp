@@ -39,7 +39,9 @@ bool Machine::foldOffset(Operation *op) {
     }
     Value &product = products[{running.var.getAsOpaquePointer(), number}];
     if (running.var && !product)
-      product = LLVM::MulOp::create(builder, loc, running.var, integer(number, 32));
+      product = LLVM::MulOp::create(builder, loc, running.var, integer(number, 32),
+                                    exactOffsets.contains(op) ? LLVM::IntegerOverflowFlags::nsw
+                                                              : LLVM::IntegerOverflowFlags::none);
     result.push_back({product, wrap(running.imm * number)});
   }
   tiles[op->getResult(0)] = std::move(result);
@@ -108,10 +110,12 @@ Value Machine::element(Operation *op, ValueRange v) {
 Value Machine::arithmetic(Operation *op, ValueRange v) {
   auto flags = LLVM::FastmathFlagsAttr::get(
       context, contract ? LLVM::FastmathFlags::contract : LLVM::FastmathFlags::none);
+  auto wrap = exactOffsets.contains(op) ? LLVM::IntegerOverflowFlags::nsw
+                                        : LLVM::IntegerOverflowFlags::none;
   return TypeSwitch<Operation *, Value>(op)
-      .Case<arith::AddIOp>([&](auto) { return LLVM::AddOp::create(builder, loc, v[0], v[1]); })
-      .Case<arith::SubIOp>([&](auto) { return LLVM::SubOp::create(builder, loc, v[0], v[1]); })
-      .Case<arith::MulIOp>([&](auto) { return LLVM::MulOp::create(builder, loc, v[0], v[1]); })
+      .Case<arith::AddIOp>([&](auto) { return LLVM::AddOp::create(builder, loc, v[0], v[1], wrap); })
+      .Case<arith::SubIOp>([&](auto) { return LLVM::SubOp::create(builder, loc, v[0], v[1], wrap); })
+      .Case<arith::MulIOp>([&](auto) { return LLVM::MulOp::create(builder, loc, v[0], v[1], wrap); })
       .Case<arith::AndIOp>([&](auto) { return LLVM::AndOp::create(builder, loc, v[0], v[1]); })
       .Case<arith::OrIOp>([&](auto) { return LLVM::OrOp::create(builder, loc, v[0], v[1]); })
       .Case<arith::XOrIOp>([&](auto) { return LLVM::XOrOp::create(builder, loc, v[0], v[1]); })

@@ -99,6 +99,24 @@ static int64_t promised(KernelOp kernel, Attribute value) {
   return 1;
 }
 
+/// Whether the pointer is the only one of its alias class. Classes never overlap where one of them is
+/// written; the loader checks that.
+static bool isAlone(KernelOp kernel, Attribute pointer) {
+  std::optional<int64_t> own;
+  llvm::SmallVector<int64_t> classes;
+  for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+    auto view = dyn_cast<ViewType>(type);
+    auto plain = dyn_cast<PtrType>(type);
+    if (!view && !plain)
+      continue;
+    classes.push_back(view ? view.getAliasClass() : plain.getAliasClass());
+    std::string name = (accessName(kernel.getArgContract(index), "name") + ".ptr").str();
+    if (cast<StringAttr>(pointer).getValue() == name)
+      own = classes.back();
+  }
+  return own && llvm::count(classes, *own) == 1;
+}
+
 void Machine::attachAttributes(LLVM::LLVMFuncOp function) {
   auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
   auto warps = options.getAs<IntegerAttr>("warps");
@@ -107,13 +125,12 @@ void Machine::attachAttributes(LLVM::LLVMFuncOp function) {
   function->setAttr("nvvm.reqntid", builder.getDenseI32ArrayAttr({threads, 1, 1}));
   if (auto maximum = options.getAs<IntegerAttr>("maxregs"))
     function->setAttr("nvvm.maxnreg", builder.getI32IntegerAttr(maximum.getInt()));
-  auto disjoint = kernel.getContract().getFields().getAs<ArrayAttr>("disjoint");
   for (auto [i, param] : llvm::enumerate(deviceParams)) {
     if (!isa<LLVM::LLVMPointerType>(param.type))
       continue;
     if (int64_t align = promised(kernel, param.value); align > 1)
       function.setArgAttr(i, "llvm.align", builder.getI64IntegerAttr(align));
-    if (!disjoint.empty())
+    if (isAlone(kernel, param.value))
       function.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
   }
 }
@@ -154,7 +171,28 @@ void Machine::bindArguments() {
   }
 }
 
+/// The passes give an access i32 offsets only when their range, and so that of every sum and
+/// product they are made of, is known to fit. LLVM must be told: without `nsw` its strength reduction
+/// takes `sext(a + c)` apart as if it could not wrap, and other passes cannot.
+void Machine::collectExactOffsets() {
+  SmallVector<Value> work;
+  kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<tkg::LoadOp>(op))
+      work.push_back(load.getOffset());
+    if (auto store = dyn_cast<tkg::StoreOp>(op))
+      work.push_back(store.getOffset());
+  });
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp, ExpandDimsOp, BroadcastOp>(op) ||
+        !elementTypeOf(op->getResult(0).getType()).isInteger(32) || !exactOffsets.insert(op).second)
+      continue;
+    llvm::append_range(work, op->getOperands());
+  }
+}
+
 FailureOr<LLVM::LLVMFuncOp> Machine::lower() {
+  collectExactOffsets();
   collectParams();
   LLVM::LLVMFuncOp made = makeFunction();
   makeEntry();

@@ -30,6 +30,25 @@ static StringRef argumentName(KernelOp kernel, unsigned argument) {
   return kernel.getArgContract(argument).getAs<StringAttr>("name").getValue();
 }
 
+static std::optional<int64_t> aliasClassOf(Type type) {
+  if (auto view = dyn_cast<ViewType>(type))
+    return view.getAliasClass();
+  if (auto pointer = dyn_cast<PtrType>(type))
+    return pointer.getAliasClass();
+  return std::nullopt;
+}
+
+bool tk::isNeverWritten(KernelOp kernel, unsigned argument) {
+  ArrayRef<Type> types = kernel.getArgumentTypes();
+  std::optional<int64_t> aliasClass = aliasClassOf(types[argument]);
+  for (unsigned i = 0; i < types.size(); ++i) {
+    auto access = kernel.getArgContract(i).getAs<StringAttr>("access");
+    if (aliasClassOf(types[i]) == aliasClass && (!access || access.getValue() != "in"))
+      return false;
+  }
+  return true;
+}
+
 std::string tk::pointerName(KernelOp kernel, unsigned argument) {
   return (argumentName(kernel, argument) + ".ptr").str();
 }

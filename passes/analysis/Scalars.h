@@ -32,6 +32,10 @@ inline constexpr int64_t kLargestIndex = int64_t(1) << 47;
 mlir::Attribute extentExpression(KernelOp kernel, mlir::Value view, int64_t axis);
 mlir::Attribute strideExpression(KernelOp kernel, mlir::Value view, int64_t axis);
 
+/// True when nothing writes the memory of argument `argument` while the kernel runs: it and all
+/// arguments of its alias class are `in`.
+bool isNeverWritten(KernelOp kernel, unsigned argument);
+
 /// `x.ptr` for the argument `x`.
 std::string pointerName(KernelOp kernel, unsigned argument);
 

@@ -155,9 +155,8 @@ static tkc_status checkDim(const EncodeState &state, const ArgInfo &info, const 
               "kernel `%s`: parameter `%s`: %s %zu is %lld, needed %lld%s%s%s%s%s%s", state.name(),
               info.name.c_str(), what, axis, static_cast<long long>(found),
               static_cast<long long>(needed), isNumber ? "" : ", which is `",
-              isNumber ? "" : spec.text.c_str(), isNumber ? "" : "`",
-              showsBinder ? " of `" : "", showsBinder ? state.info.args[binder].name.c_str() : "",
-              showsBinder ? "`" : "");
+              isNumber ? "" : spec.text.c_str(), isNumber ? "" : "`", showsBinder ? " of `" : "",
+              showsBinder ? state.info.args[binder].name.c_str() : "", showsBinder ? "`" : "");
 }
 
 static void bindExtents(EncodeState &state) {
@@ -293,17 +292,16 @@ static tkc_status checkData(EncodeState &state, size_t index) {
                 static_cast<unsigned long long>(owned));
   if (address % info.align)
     return fail(state.err, TKC_E_ALIGN,
-                "kernel `%s`: parameter `%s`: address %#llx, needed a multiple of %u",
-                state.name(), info.name.c_str(), static_cast<unsigned long long>(address),
-                info.align);
+                "kernel `%s`: parameter `%s`: address %#llx, needed a multiple of %u", state.name(),
+                info.name.c_str(), static_cast<unsigned long long>(address), info.align);
   return TKC_OK;
 }
 
 tkc_status bindArguments(EncodeState &state, int64_t sms, uint32_t count) {
   const KernelInfo &info = state.info;
   if (count != info.args.size() || (count && !state.args))
-    return fail(state.err, TKC_E_ARG, "kernel `%s`: %u arguments given%s, needed %zu",
-                state.name(), count, count && !state.args ? " as NULL" : "", info.args.size());
+    return fail(state.err, TKC_E_ARG, "kernel `%s`: %u arguments given%s, needed %zu", state.name(),
+                count, count && !state.args ? " as NULL" : "", info.args.size());
   state.slots[kSmsSlot] = sms;
   for (size_t i = 0; i < count; ++i)
     if (tkc_status status = bindOne(state, i))

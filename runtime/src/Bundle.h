@@ -14,8 +14,8 @@ struct tkc_bundle {
   size_t image = 0;           ///< which of metadata.images the bytes are
   const void *data = nullptr; ///< the caller's (TKC_BORROW) or copy's
   std::vector<char> copy;
-  std::mutex loading;                    ///< held in prepare only
-  tkcrt::CUlibrary library = nullptr;    ///< loaded by the first prepare; good in every context
+  std::mutex loading;                 ///< held in prepare only
+  tkcrt::CUlibrary library = nullptr; ///< loaded by the first prepare; good in every context
 };
 
 #endif

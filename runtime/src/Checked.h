@@ -7,9 +7,15 @@
 namespace tkcrt {
 
 /// All three: false on overflow, and then `out` is not to be used.
-inline bool addTo(int64_t a, int64_t b, int64_t &out) { return !__builtin_add_overflow(a, b, &out); }
-inline bool subTo(int64_t a, int64_t b, int64_t &out) { return !__builtin_sub_overflow(a, b, &out); }
-inline bool mulTo(int64_t a, int64_t b, int64_t &out) { return !__builtin_mul_overflow(a, b, &out); }
+inline bool addTo(int64_t a, int64_t b, int64_t &out) {
+  return !__builtin_add_overflow(a, b, &out);
+}
+inline bool subTo(int64_t a, int64_t b, int64_t &out) {
+  return !__builtin_sub_overflow(a, b, &out);
+}
+inline bool mulTo(int64_t a, int64_t b, int64_t &out) {
+  return !__builtin_mul_overflow(a, b, &out);
+}
 
 } // namespace tkcrt
 

@@ -80,7 +80,7 @@ constexpr int kMinDriverVersion = 12000;
 /// Those that later drivers have (12.4) and that are used when they are there.
 #define TKC_CUDA_OPTIONAL_FUNCTIONS(X)                                                             \
   X(kernelGetParamInfo, "cuKernelGetParamInfo",                                                    \
-    (CUkernel kernel, size_t index, size_t *offset, size_t *bytes))                                \
+    (CUkernel kernel, size_t index, size_t * offset, size_t * bytes))                              \
   X(funcLoad, "cuFuncLoad", (CUfunction function))
 
 struct Cuda {

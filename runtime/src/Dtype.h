@@ -12,11 +12,11 @@ enum class DtypeClass : uint8_t { Bool, Signed, Unsigned, Float };
 
 struct DtypeInfo {
   const char *name;
-  uint16_t code;      ///< TKC_F16, ...
-  uint8_t bits;       ///< one element in memory; i1 takes a byte
+  uint16_t code; ///< TKC_F16, ...
+  uint8_t bits;  ///< one element in memory; i1 takes a byte
   DtypeClass cls;
-  bool isScalar;      ///< may be a scalar parameter
-  bool isSupported;   ///< by this release, as an element type
+  bool isScalar;    ///< may be a scalar parameter
+  bool isSupported; ///< by this release, as an element type
 };
 
 /// nullptr when there is none.

@@ -147,15 +147,13 @@ static void fillLaunch(const LoadedVariant &loaded, const VariantInfo &variant,
 }
 
 /// After the arguments are bound: conditions, variant, grid, memory, parameters.
-static tkc_status encodeBound(EncodeState &state, const tkc_options *options,
-                              tkc_launch &launch) {
+static tkc_status encodeBound(EncodeState &state, const tkc_options *options, tkc_launch &launch) {
   for (const Require &require : state.info.require)
     if (tkc_status status = checkRequire(state, require))
       return status;
   if (state.info.hasNoop) {
     int64_t isNoop = 0;
-    if (tkc_status status =
-            evaluate(state, state.info.noop.whole, state.info.noop.text, isNoop))
+    if (tkc_status status = evaluate(state, state.info.noop.whole, state.info.noop.text, isNoop))
       return status;
     if (isNoop)
       return encodeNothing(launch, state.err);

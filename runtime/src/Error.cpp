@@ -64,14 +64,16 @@ tkc_status checkSize(const void *descriptor, size_t known, const char *what, tkc
 
 const char *tkc_status_name(tkc_status status) {
   static const char *const names[] = {
-      "TKC_OK",           "TKC_E_ARG",           "TKC_E_DTYPE",     "TKC_E_EXTENT",
-      "TKC_E_ALIGN",      "TKC_E_OVERLAP",       "TKC_E_REQUIRE",   "TKC_E_GRID",
-      "TKC_E_WORKSPACE",  "TKC_E_NO_VARIANT",    "TKC_E_COLD",      "TKC_E_DEVICE",
-      "TKC_E_DRIVER",     "TKC_E_DRIVER_OLD",    "TKC_E_CORRUPT",   "TKC_E_DIGEST",
-      "TKC_E_ABI",        "TKC_E_NEEDS_FEATURE", "TKC_E_RESOURCES", "TKC_E_UNSUPPORTED",
-      "TKC_E_NOMEM",      "TKC_E_AMBIGUOUS"};
+      "TKC_OK",          "TKC_E_ARG",           "TKC_E_DTYPE",     "TKC_E_EXTENT",
+      "TKC_E_ALIGN",     "TKC_E_OVERLAP",       "TKC_E_REQUIRE",   "TKC_E_GRID",
+      "TKC_E_WORKSPACE", "TKC_E_NO_VARIANT",    "TKC_E_COLD",      "TKC_E_DEVICE",
+      "TKC_E_DRIVER",    "TKC_E_DRIVER_OLD",    "TKC_E_CORRUPT",   "TKC_E_DIGEST",
+      "TKC_E_ABI",       "TKC_E_NEEDS_FEATURE", "TKC_E_RESOURCES", "TKC_E_UNSUPPORTED",
+      "TKC_E_NOMEM",     "TKC_E_AMBIGUOUS"};
   constexpr int count = sizeof(names) / sizeof(names[0]);
   return status >= 0 && status < count ? names[status] : "unknown";
 }
 
-uint32_t tkc_rt_version(void) { return TKC_RT_VERSION; }
+uint32_t tkc_rt_version(void) {
+  return TKC_RT_VERSION;
+}

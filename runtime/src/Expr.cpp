@@ -82,7 +82,8 @@ private:
                             kindName(json));
     const OpInfo *info = findOp(json);
     if (!info)
-      return reader.corrupt("unknown operator \"%.60s\"", json[0].get_ref<const std::string &>().c_str());
+      return reader.corrupt("unknown operator \"%.60s\"",
+                            json[0].get_ref<const std::string &>().c_str());
     if (depth >= kMaxExprDepth)
       return reader.corrupt("the expression nests deeper than %d", kMaxExprDepth);
     size_t count = json.size() - 1;
@@ -163,7 +164,8 @@ bool parseCondition(Reader &reader, const Json &json, const Resolver &resolve, C
     return false;
   out.text = exprText(json);
   const OpInfo *info = findOp(json);
-  out.isComparison = info && ((info->op >= Op::Eq && info->op <= Op::Ge) || info->op == Op::Divides);
+  out.isComparison =
+      info && ((info->op >= Op::Eq && info->op <= Op::Ge) || info->op == Op::Divides);
   if (!out.isComparison)
     return true;
   return parseExpr(reader, json[1], resolve, code, out.left) &&

@@ -17,11 +17,27 @@ constexpr int kMaxExprTerms = 1024; ///< operators and operands of one expressio
 constexpr int kMaxExprStack = kMaxExprDepth + 2;
 
 enum class Op : uint8_t {
-  Const,     // push value
-  Slot,      // push slots[value]
-  Add, Sub, Mul, Div, Mod, CDiv, Min, Max, RoundUp, // pop two, push one
-  Eq, Ne, Lt, Le, Gt, Ge, Divides,
-  Not, NextPow2, // of the top
+  Const, // push value
+  Slot,  // push slots[value]
+  // Add to Divides: pop two, push one. evaluate() relies on their standing together.
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Mod,
+  CDiv,
+  Min,
+  Max,
+  RoundUp,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  Divides,
+  Not,           // top = top == 0
+  NextPow2,      // of the top
   Bool,          // top = top != 0
   AndJump,       // top is 0: keep it and jump to value; else pop
   OrJump,        // top is not 0: make it 1 and jump to value; else pop
@@ -64,8 +80,7 @@ const char *resultText(Code::Result result);
 using Resolver = std::function<int(const std::string &name)>;
 
 /// Appends the expression's program to `code`. Errors are reported through the reader.
-bool parseExpr(Reader &reader, const Json &json, const Resolver &resolve, Code &code,
-               Program &out);
+bool parseExpr(Reader &reader, const Json &json, const Resolver &resolve, Code &code, Program &out);
 
 /// The same, with the text, and with programs of both sides for a comparison.
 bool parseCondition(Reader &reader, const Json &json, const Resolver &resolve, Code &code,

@@ -128,8 +128,7 @@ bool Reader::integer(const Json &value, int64_t low, int64_t high, int64_t &out)
   return true;
 }
 
-bool Reader::integer(const Json &object, const char *key, int64_t low, int64_t high,
-                     int64_t &out) {
+bool Reader::integer(const Json &object, const char *key, int64_t low, int64_t high, int64_t &out) {
   const Json *value = need(object, key);
   if (!value)
     return false;

@@ -205,7 +205,8 @@ static tkc_status checkParams(const Cuda &cuda, const KernelInfo &info, const Va
       break; // the driver's way to say that there are no more
     found = offset + bytes > found ? offset + bytes : found;
   }
-  size_t needed = variant.params.empty() ? 0 : variant.params.back().at + variant.params.back().size;
+  size_t needed =
+      variant.params.empty() ? 0 : variant.params.back().at + variant.params.back().size;
   if (found == needed)
     return TKC_OK;
   return fail(err, TKC_E_ABI,

@@ -9,7 +9,9 @@
 namespace tkcrt {
 
 /// Features that this release knows, as `needs` names them.
-static bool isKnownFeature(const std::string &feature) { return feature == "expr.1"; }
+static bool isKnownFeature(const std::string &feature) {
+  return feature == "expr.1";
+}
 
 std::string KernelInfo::title() const {
   std::string text = name;
@@ -216,8 +218,7 @@ static bool readDisjoint(Reader &reader, const Json &json, NameTable &names, Ker
   return true;
 }
 
-static bool readConditions(Reader &reader, const Json &json, NameTable &names,
-                           KernelInfo &kernel) {
+static bool readConditions(Reader &reader, const Json &json, NameTable &names, KernelInfo &kernel) {
   Resolver resolve = [&](const std::string &name) { return names.resolve(reader, name); };
   if (const Json *noop = reader.find(json, "noop_when")) {
     Reader::Scope scope(reader, "noop_when");
@@ -292,8 +293,7 @@ static bool readKernel(Reader &reader, const Json &json, const Metadata &metadat
     return false;
   if (!readInstance(reader, json, kernel) || !readAbiHash(reader, json, kernel) ||
       !readArgs(reader, json, names, kernel) || !readRanges(reader, json, names, kernel) ||
-      !readDisjoint(reader, json, names, kernel) ||
-      !readConditions(reader, json, names, kernel) ||
+      !readDisjoint(reader, json, names, kernel) || !readConditions(reader, json, names, kernel) ||
       !readVariants(reader, json, metadata, names, kernel))
     return false;
   Json rest = json;

@@ -68,9 +68,9 @@ struct ParamSpec {
   enum class Kind : uint8_t { Pointer, ScalarBits, Integer };
   Kind kind = Kind::Integer;
   uint32_t at = 0, size = 0;
-  int arg = -1;                     ///< Pointer, ScalarBits
-  const DtypeInfo *type = nullptr;  ///< Integer
-  Program program;                  ///< Integer
+  int arg = -1;                    ///< Pointer, ScalarBits
+  const DtypeInfo *type = nullptr; ///< Integer
+  Program program;                 ///< Integer
   std::string text;
 };
 

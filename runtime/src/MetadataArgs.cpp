@@ -7,7 +7,9 @@
 
 namespace tkcrt {
 
-static bool isPowerOfTwo(int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
+static bool isPowerOfTwo(int64_t value) {
+  return value > 0 && (value & (value - 1)) == 0;
+}
 
 static bool readFloatDefault(Reader &reader, const Json &json, ArgInfo &arg) {
   double value = 0;
@@ -46,8 +48,7 @@ static bool readDefault(Reader &reader, const Json &json, ArgInfo &arg) {
   if (!reader.integer(*value, INT64_MIN, INT64_MAX, integer))
     return false;
   if (!fitsInteger(*arg.dtype, integer))
-    return reader.corrupt("%lld does not fit %s", static_cast<long long>(integer),
-                          arg.dtype->name);
+    return reader.corrupt("%lld does not fit %s", static_cast<long long>(integer), arg.dtype->name);
   arg.defaultBits = static_cast<uint64_t>(integer);
   return true;
 }
@@ -120,8 +121,8 @@ static bool readArg(Reader &reader, const Json &json, NameTable &names, int inde
   arg.extents.resize(extents->size());
   arg.strides.resize(extents->size());
   for (size_t axis = 0; axis < extents->size(); ++axis) {
-    int slot = names.add(reader, arg.name + ".s" + std::to_string(axis), index,
-                         static_cast<int>(axis));
+    int slot =
+        names.add(reader, arg.name + ".s" + std::to_string(axis), index, static_cast<int>(axis));
     if (slot < 0)
       return false;
     if (axis == 0)

@@ -75,8 +75,8 @@ static bool readDims(Reader &reader, const Json &json, const char *field, uint32
          reader.corrupt("the product is %lld, at most 1024", static_cast<long long>(product));
 }
 
-static bool readGrid(Reader &reader, const Json &json, const Resolver &resolve,
-                     KernelInfo &kernel, VariantInfo &out) {
+static bool readGrid(Reader &reader, const Json &json, const Resolver &resolve, KernelInfo &kernel,
+                     VariantInfo &out) {
   const Json *grid = reader.need(json, "grid");
   if (!grid)
     return false;
@@ -92,8 +92,8 @@ static bool readGrid(Reader &reader, const Json &json, const Resolver &resolve,
   return true;
 }
 
-static bool readWhen(Reader &reader, const Json &json, const Resolver &resolve,
-                     KernelInfo &kernel, VariantInfo &out) {
+static bool readWhen(Reader &reader, const Json &json, const Resolver &resolve, KernelInfo &kernel,
+                     VariantInfo &out) {
   const Json *when = reader.find(json, "when");
   if (!when)
     return true;
@@ -157,8 +157,8 @@ static bool readPointerParam(Reader &reader, const Json &value, const NameTable 
   if (!reader.text(value, 1, 160, name))
     return false;
   out.kind = ParamSpec::Kind::Pointer;
-  size_t stem = name.size() > 4 && name.compare(name.size() - 4, 4, ".ptr") == 0 ? name.size() - 4
-                                                                                   : 0;
+  size_t stem =
+      name.size() > 4 && name.compare(name.size() - 4, 4, ".ptr") == 0 ? name.size() - 4 : 0;
   out.arg = names.findArg(name.substr(0, stem));
   if (stem == 0 || out.arg < 0 || kernel.args[out.arg].kind == TKC_SCALAR)
     return reader.corrupt("\"%s\" is not ARG.ptr of a tensor or pointer parameter", name.c_str());

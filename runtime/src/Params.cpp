@@ -12,9 +12,8 @@ static tkc_status integerParam(const EncodeState &state, const VariantInfo &vari
   if (tkc_status status = evaluate(state, param.program, param.text, value))
     return status;
   if (!fitsInteger(*param.type, value))
-    return fail(state.err, TKC_E_EXTENT,
-                "kernel `%s`: variant `%s` takes `%s` as %s, found %lld", state.name(),
-                variant.id.c_str(), param.text.c_str(), param.type->name,
+    return fail(state.err, TKC_E_EXTENT, "kernel `%s`: variant `%s` takes `%s` as %s, found %lld",
+                state.name(), variant.id.c_str(), param.text.c_str(), param.type->name,
                 static_cast<long long>(value));
   out = static_cast<uint64_t>(value);
   return TKC_OK;

@@ -214,7 +214,9 @@ void *resolve(void *user, const char *symbol) {
 }
 } // namespace
 
-FakeCuda::FakeCuda() { fake = this; }
+FakeCuda::FakeCuda() {
+  fake = this;
+}
 
 FakeCuda::~FakeCuda() {
   fake = nullptr;

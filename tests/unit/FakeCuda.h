@@ -31,12 +31,12 @@ struct FakeCuda {
   // What the machine is like.
   int driverVersion = 13000, deviceCount = 2, major = 9, minor = 0, sms = 132;
   int maxThreadsPerFunction = 1024, maxShared = 232448;
-  std::set<std::string> symbols;                   ///< in the image; empty: all that are asked for
-  std::set<std::string> missing;                   ///< driver functions that do not exist
-  std::map<std::string, int> failures;             ///< driver function to the CUresult it gives
-  std::vector<std::pair<size_t, size_t>> params;   ///< offset and size, for cuKernelGetParamInfo
-  bool knowsParams = false;                        ///< else cuKernelGetParamInfo does not exist
-  std::string jitLog;                              ///< written when loading fails
+  std::set<std::string> symbols;                 ///< in the image; empty: all that are asked for
+  std::set<std::string> missing;                 ///< driver functions that do not exist
+  std::map<std::string, int> failures;           ///< driver function to the CUresult it gives
+  std::vector<std::pair<size_t, size_t>> params; ///< offset and size, for cuKernelGetParamInfo
+  bool knowsParams = false;                      ///< else cuKernelGetParamInfo does not exist
+  std::string jitLog;                            ///< written when loading fails
 
   // What happened.
   std::map<std::string, int> calls;

@@ -58,18 +58,19 @@ static const char *const kVectorAdd = R"json(
         "type": "i64", "value": "N"}]}}]}]}
 )json";
 
-Json vectorAdd() { return Json::parse(kVectorAdd); }
+Json vectorAdd() {
+  return Json::parse(kVectorAdd);
+}
 
 Json oneKernel(const Json &args) {
-  Json variant = {
-      {"id", "only"},
-      {"target", {{"vendor", "nvidia"}, {"arch", "sm_90a"}, {"match", "exact"}}},
-      {"image", 0},
-      {"symbol", "k0"},
-      {"block", {128, 1, 1}},
-      {"grid", {1, 1, 1}},
-      {"resources", {{"shared_static", 0}, {"shared_dynamic", 0}}},
-      {"params", {{"bytes", 0}, {"align", 8}, {"hidden", 0}, {"list", Json::array()}}}};
+  Json variant = {{"id", "only"},
+                  {"target", {{"vendor", "nvidia"}, {"arch", "sm_90a"}, {"match", "exact"}}},
+                  {"image", 0},
+                  {"symbol", "k0"},
+                  {"block", {128, 1, 1}},
+                  {"grid", {1, 1, 1}},
+                  {"resources", {{"shared_static", 0}, {"shared_dynamic", 0}}},
+                  {"params", {{"bytes", 0}, {"align", 8}, {"hidden", 0}, {"list", Json::array()}}}};
   Json kernel = {{"kernel", "k"},
                  {"abi_hash", "b3:0000000000000001"},
                  {"args", args},
@@ -139,4 +140,6 @@ tkc_status Loader::encode(const std::vector<tkc_arg> &args, const tkc_options *o
                     &error);
 }
 
-tkc_status Loader::submit(void *stream) { return tkc_submit(kernel, &launch, stream, &error); }
+tkc_status Loader::submit(void *stream) {
+  return tkc_submit(kernel, &launch, stream, &error);
+}

@@ -15,7 +15,9 @@
 using Json = nlohmann::json;
 
 /// An address for an argument; nothing is ever read from it.
-inline void *at(uintptr_t address) { return reinterpret_cast<void *>(address); }
+inline void *at(uintptr_t address) {
+  return reinterpret_cast<void *>(address);
+}
 
 /// The example of docs/metadata.md: a vector add, one variant for aligned and one for all. Its
 /// image is 64 zero bytes.

@@ -82,8 +82,8 @@ TEST_CASE("softmax in f32: other engines and f64 stay within the bound", "[inter
       value = normal(random);
     std::memcpy(x.data(), data.data(), data.size() * 4);
     Harness harness;
-    auto report = harness.run(softmaxKernel(512), {Argument::tensor("x", x),
-                                                   Argument::tensor("y", y)}, bounded());
+    auto report = harness.run(softmaxKernel(512),
+                              {Argument::tensor("x", x), Argument::tensor("y", y)}, bounded());
     REQUIRE(mlir::succeeded(report));
     CHECK(harness.messages.empty());
     REQUIRE(y.bounds.size() == data.size());
@@ -161,9 +161,10 @@ TEST_CASE("functions are allowed their ulps, and to flush", "[interp]") {
 TEST_CASE("bounds go through functions, products and conversions", "[interp]") {
   // log(exp(x)) - x: the difference of two engines in exp is the bound in log, and cancels nothing.
   std::vector<float> x = {0.5f, 3, 10};
-  std::vector<double> bounds = boundsOf("%e = tk.unary exp %a : $out\n %l = tk.unary log %e : $out\n"
-                                        "%r = arith.subf %l, %a : $out",
-                                        DType::f32, in(x));
+  std::vector<double> bounds =
+      boundsOf("%e = tk.unary exp %a : $out\n %l = tk.unary log %e : $out\n"
+               "%r = arith.subf %l, %a : $out",
+               DType::f32, in(x));
   for (double bound : bounds) {
     CHECK(bound > 4 * 0x1p-24);
     CHECK(bound < 1e-5);
@@ -180,7 +181,8 @@ static double sumBoundOf(const std::vector<float> &x) {
   Harness harness;
   std::string text = kernelText(
       "%px: !tk.view<f32, 1, 0>, %pr: !tk.view<f32, 0, 1>",
-      tensorEntry("x", DType::f32, "in", n, "1") + ", " + tensorEntry("r", DType::f32, "out", "", ""),
+      tensorEntry("x", DType::f32, "in", n, "1") + ", " +
+          tensorEntry("r", DType::f32, "out", "", ""),
       "1, 1, 1",
       "  %z = arith.constant 0 : i64\n  %x = tk.read %px[%z] widths [" + n +
           "] : !tk.view<f32, 1, 0> -> tensor<" + n + "xf32>\n" +

@@ -1,7 +1,7 @@
 //===- InterpContractTest.cpp - expressions, binding, and what does not fit -------------------===//
 
-#include "tests/unit/InterpHarness.h"
 #include "mlir/AsmParser/AsmParser.h"
+#include "tests/unit/InterpHarness.h"
 
 using namespace tk::interp;
 using namespace tk::interp::test;

@@ -28,14 +28,14 @@ static std::vector<float> sumMiddle(const std::vector<float> &x, int outer, int 
     return "tensor<" + text + "f32>";
   };
   std::string o = std::to_string(outer), s = std::to_string(side), i = std::to_string(inner);
-  std::string body =
-      "  %z = arith.constant 0 : i64\n  %x = tk.read %px[%z, %z, %z] widths [" + o + ", " + s +
-      ", " + i + "] : !tk.view<f32, 3, 0> -> " + shape({outer, side, inner}) +
-      "\n  %r = tk.reduce %x axis 1 order any : " + shape({outer, side, inner}) + " -> " +
-      shape({outer, inner}) +
-      " {\n  ^bb0(%a: f32, %b: f32):\n    %c = arith.addf %a, %b : f32\n"
-      "    tk.yield %c : f32\n  }\n  tk.write %r, %pr[%z, %z] widths [" +
-      o + ", " + i + "] : " + shape({outer, inner}) + ", !tk.view<f32, 2, 1>";
+  std::string body = "  %z = arith.constant 0 : i64\n  %x = tk.read %px[%z, %z, %z] widths [" + o +
+                     ", " + s + ", " + i + "] : !tk.view<f32, 3, 0> -> " +
+                     shape({outer, side, inner}) +
+                     "\n  %r = tk.reduce %x axis 1 order any : " + shape({outer, side, inner}) +
+                     " -> " + shape({outer, inner}) +
+                     " {\n  ^bb0(%a: f32, %b: f32):\n    %c = arith.addf %a, %b : f32\n"
+                     "    tk.yield %c : f32\n  }\n  tk.write %r, %pr[%z, %z] widths [" +
+                     o + ", " + i + "] : " + shape({outer, inner}) + ", !tk.view<f32, 2, 1>";
   std::string text = kernelText(
       "%px: !tk.view<f32, 3, 0>, %pr: !tk.view<f32, 2, 1>",
       tensorEntry("x", DType::f32, "in", o + ", " + s + ", " + i, "\"x.s0\", \"x.s1\", 1") + ", " +

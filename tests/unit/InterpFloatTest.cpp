@@ -77,12 +77,12 @@ static std::vector<uint16_t> randomPatterns(unsigned seed) {
 TEST_CASE("every f16 and bf16 extends to f32 and f64 exactly and comes back", "[interp]") {
   for (const Format &format : {kF16, kBF16}) {
     std::vector<uint16_t> all = allPatterns();
-    auto wide = elementwise<float>("%r = arith.extf %a : $in to $out", format.type, DType::f32,
-                                   in(all));
-    auto wider = elementwise<double>("%r = arith.extf %a : $in to $out", format.type, DType::f64,
-                                     in(all));
-    auto back = elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::f32, format.type,
-                                      in(wide));
+    auto wide =
+        elementwise<float>("%r = arith.extf %a : $in to $out", format.type, DType::f32, in(all));
+    auto wider =
+        elementwise<double>("%r = arith.extf %a : $in to $out", format.type, DType::f64, in(all));
+    auto back =
+        elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::f32, format.type, in(wide));
     unsigned wrong = 0;
     for (size_t i = 0; i < all.size(); ++i) {
       double value = valueOf(format, all[i]);
@@ -116,11 +116,11 @@ static std::vector<double> ties(const Format &format) {
 TEST_CASE("f64 and f32 round to f16 and bf16 to nearest even, once", "[interp]") {
   for (const Format &format : {kF16, kBF16}) {
     std::vector<double> values = ties(format);
-    auto rounded = elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::f64, format.type,
-                                         in(values));
+    auto rounded =
+        elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::f64, format.type, in(values));
     std::vector<float> narrow(values.begin(), values.end());
-    auto fromFloat = elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::f32,
-                                           format.type, in(narrow));
+    auto fromFloat =
+        elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::f32, format.type, in(narrow));
     unsigned wrong = 0;
     for (size_t i = 0; i < values.size(); ++i) {
       wrong += !sameFloat(format, rounded[i], roundTo(format, values[i]));
@@ -132,10 +132,10 @@ TEST_CASE("f64 and f32 round to f16 and bf16 to nearest even, once", "[interp]")
 
 TEST_CASE("f16 to bf16 and back are rounded once", "[interp]") {
   std::vector<uint16_t> all = allPatterns();
-  auto brain = elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::f16, DType::bf16,
-                                     in(all));
-  auto half = elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::bf16, DType::f16,
-                                    in(all));
+  auto brain =
+      elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::f16, DType::bf16, in(all));
+  auto half =
+      elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::bf16, DType::f16, in(all));
   unsigned wrong = 0;
   for (size_t i = 0; i < all.size(); ++i) {
     wrong += !sameFloat(kBF16, brain[i], roundTo(kBF16, valueOf(kF16, all[i])));
@@ -147,8 +147,8 @@ TEST_CASE("f16 to bf16 and back are rounded once", "[interp]") {
 TEST_CASE("conversions toward zero truncate", "[interp]") {
   for (const Format &format : {kF16, kBF16}) {
     std::vector<double> values = ties(format);
-    auto cut = elementwise<uint16_t>("%r = tk.cast %a num <round = rtz> : $in -> $out",
-                                     DType::f64, format.type, in(values));
+    auto cut = elementwise<uint16_t>("%r = tk.cast %a num <round = rtz> : $in -> $out", DType::f64,
+                                     format.type, in(values));
     unsigned wrong = 0;
     for (size_t i = 0; i < values.size(); ++i) {
       if (!std::isfinite(values[i]))
@@ -178,8 +178,7 @@ TEST_CASE("f16 and bf16 arithmetic is computed in f32 and rounded once", "[inter
   for (const Format &format : {kF16, kBF16})
     for (const Case &test : cases) {
       std::vector<uint16_t> a = randomPatterns(1), b = randomPatterns(2);
-      auto result = elementwise<uint16_t>(test.op, format.type, format.type, in(a, b),
-                                          options);
+      auto result = elementwise<uint16_t>(test.op, format.type, format.type, in(a, b), options);
       unsigned wrong = 0;
       for (size_t i = 0; i < a.size(); ++i) {
         // The result in f32 is the exact one rounded; f32 has enough digits that rounding the
@@ -229,12 +228,12 @@ TEST_CASE("f32 and f64 arithmetic is IEEE", "[interp]") {
   }
   Options options;
   options.checks.nan = NanCheck::Off;
-  auto quotient = elementwise<float>("%r = tk.div %a, %b : $out", DType::f32, DType::f32,
-                                     in(a, b), options);
+  auto quotient =
+      elementwise<float>("%r = tk.div %a, %b : $out", DType::f32, DType::f32, in(a, b), options);
   auto product = elementwise<double>("%r = arith.mulf %a, %b : $out", DType::f64, DType::f64,
                                      in(p, q), options);
-  auto negated = elementwise<float>("%r = arith.negf %a : $out", DType::f32, DType::f32,
-                                    in(a), options);
+  auto negated =
+      elementwise<float>("%r = arith.negf %a : $out", DType::f32, DType::f32, in(a), options);
   unsigned wrong = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     float expected = a[i] / b[i];
@@ -288,17 +287,16 @@ TEST_CASE("comparisons of floats follow their predicates with NaN", "[interp]") 
     const char *predicate;
     std::vector<uint8_t> expected;
   };
-  const Case cases[] = {
-      {"false", {0, 0, 0, 0}}, {"oeq", {0, 0, 1, 0}}, {"ogt", {0, 1, 0, 0}},
-      {"oge", {0, 1, 1, 0}},   {"olt", {1, 0, 0, 0}}, {"ole", {1, 0, 1, 0}},
-      {"one", {1, 1, 0, 0}},   {"ord", {1, 1, 1, 0}}, {"ueq", {0, 0, 1, 1}},
-      {"ugt", {0, 1, 0, 1}},   {"uge", {0, 1, 1, 1}}, {"ult", {1, 0, 0, 1}},
-      {"ule", {1, 0, 1, 1}},   {"une", {1, 1, 0, 1}}, {"uno", {0, 0, 0, 1}},
-      {"true", {1, 1, 1, 1}}};
+  const Case cases[] = {{"false", {0, 0, 0, 0}}, {"oeq", {0, 0, 1, 0}}, {"ogt", {0, 1, 0, 0}},
+                        {"oge", {0, 1, 1, 0}},   {"olt", {1, 0, 0, 0}}, {"ole", {1, 0, 1, 0}},
+                        {"one", {1, 1, 0, 0}},   {"ord", {1, 1, 1, 0}}, {"ueq", {0, 0, 1, 1}},
+                        {"ugt", {0, 1, 0, 1}},   {"uge", {0, 1, 1, 1}}, {"ult", {1, 0, 0, 1}},
+                        {"ule", {1, 0, 1, 1}},   {"une", {1, 1, 0, 1}}, {"uno", {0, 0, 0, 1}},
+                        {"true", {1, 1, 1, 1}}};
   for (const Case &test : cases) {
-    auto result = elementwise<uint8_t>(
-        "%r = arith.cmpf " + std::string(test.predicate) + ", %a, %b : $in", DType::f32, DType::i1,
-        in(a, b));
+    auto result =
+        elementwise<uint8_t>("%r = arith.cmpf " + std::string(test.predicate) + ", %a, %b : $in",
+                             DType::f32, DType::i1, in(a, b));
     INFO(test.predicate);
     CHECK(result == test.expected);
   }

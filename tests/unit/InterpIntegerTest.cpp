@@ -38,8 +38,24 @@ template <class T> static T expected(const std::string &op, T a, T b) {
 }
 
 template <class T> static std::vector<T> corners(unsigned seed) {
-  std::vector<T> values = {0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 63, 64, 100, T(-1), T(-2), T(-7),
-                           std::numeric_limits<T>::min(), std::numeric_limits<T>::max(),
+  std::vector<T> values = {0,
+                           1,
+                           2,
+                           3,
+                           7,
+                           8,
+                           15,
+                           16,
+                           31,
+                           32,
+                           63,
+                           64,
+                           100,
+                           T(-1),
+                           T(-2),
+                           T(-7),
+                           std::numeric_limits<T>::min(),
+                           std::numeric_limits<T>::max(),
                            T(std::numeric_limits<T>::min() + 1)};
   std::mt19937_64 random(seed);
   for (int i = 0; i < 200; ++i)
@@ -101,8 +117,7 @@ TEST_CASE("the stated corners, by hand", "[interp]") {
 TEST_CASE("i1 is one bit", "[interp]") {
   std::vector<uint8_t> a = {0, 0, 1, 1}, b = {0, 1, 0, 1};
   auto run = [&](const std::string &op) {
-    return elementwise<uint8_t>("%r = " + op + " : $out", DType::i1, DType::i1, in(a, b),
-                                quiet());
+    return elementwise<uint8_t>("%r = " + op + " : $out", DType::i1, DType::i1, in(a, b), quiet());
   };
   using Bits = std::vector<uint8_t>;
   CHECK(run("arith.addi %a, %b") == Bits{0, 1, 1, 0});
@@ -120,40 +135,39 @@ TEST_CASE("i1 is one bit", "[interp]") {
 
 TEST_CASE("integer conversions extend, truncate and mask", "[interp]") {
   std::vector<int8_t> bytes = {0, 1, 127, -128, -1};
-  auto wide = elementwise<int32_t>("%r = arith.extsi %a : $in to $out", DType::i8, DType::i32,
-                                   in(bytes));
-  auto zero = elementwise<int32_t>("%r = arith.extui %a : $in to $out", DType::i8, DType::i32,
-                                   in(bytes));
+  auto wide =
+      elementwise<int32_t>("%r = arith.extsi %a : $in to $out", DType::i8, DType::i32, in(bytes));
+  auto zero =
+      elementwise<int32_t>("%r = arith.extui %a : $in to $out", DType::i8, DType::i32, in(bytes));
   CHECK(wide == std::vector<int32_t>{0, 1, 127, -128, -1});
   CHECK(zero == std::vector<int32_t>{0, 1, 127, 128, 255});
   std::vector<uint8_t> bits = {0, 1};
-  auto sign = elementwise<int64_t>("%r = arith.extsi %a : $in to $out", DType::i1, DType::i64,
-                                   in(bits));
+  auto sign =
+      elementwise<int64_t>("%r = arith.extsi %a : $in to $out", DType::i1, DType::i64, in(bits));
   CHECK(sign == std::vector<int64_t>{0, -1});
   std::vector<int32_t> words = {0, 1, 2, 3, -1, 256};
-  auto low = elementwise<uint8_t>("%r = arith.trunci %a : $in to $out", DType::i32, DType::i1,
-                                  in(words));
+  auto low =
+      elementwise<uint8_t>("%r = arith.trunci %a : $in to $out", DType::i32, DType::i1, in(words));
   CHECK(low == std::vector<uint8_t>{0, 1, 0, 1, 1, 0});
-  auto cut = elementwise<int8_t>("%r = arith.trunci %a : $in to $out", DType::i32, DType::i8,
-                                 in(words));
+  auto cut =
+      elementwise<int8_t>("%r = arith.trunci %a : $in to $out", DType::i32, DType::i8, in(words));
   CHECK(cut == std::vector<int8_t>{0, 1, 2, 3, -1, 0});
 }
 
 TEST_CASE("floats become integers by truncation and saturation", "[interp]") {
-  std::vector<float> x = {1.9f, -1.9f, 3e9f, -3e9f, INFINITY, -INFINITY, NAN, -0.5f, 255.5f, 2.5f,
-                          3.5f};
-  auto i32 = elementwise<int32_t>("%r = tk.cast %a : $in -> $out", DType::f32, DType::i32,
-                                  in(x));
-  CHECK(i32 == std::vector<int32_t>{1, -1, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, 0, 0, 255,
-                                    2, 3});
-  auto u8 = elementwise<uint8_t>("%r = tk.cast %a to_unsigned : $in -> $out", DType::f32,
-                                 DType::u8, in(x));
+  std::vector<float> x = {1.9f, -1.9f, 3e9f,   -3e9f, INFINITY, -INFINITY,
+                          NAN,  -0.5f, 255.5f, 2.5f,  3.5f};
+  auto i32 = elementwise<int32_t>("%r = tk.cast %a : $in -> $out", DType::f32, DType::i32, in(x));
+  CHECK(i32 ==
+        std::vector<int32_t>{1, -1, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, 0, 0, 255, 2, 3});
+  auto u8 = elementwise<uint8_t>("%r = tk.cast %a to_unsigned : $in -> $out", DType::f32, DType::u8,
+                                 in(x));
   CHECK(u8 == std::vector<uint8_t>{1, 0, 255, 0, 255, 0, 0, 0, 255, 2, 3});
   auto i64 = elementwise<int64_t>("%r = tk.cast %a : $in -> $out", DType::f32, DType::i64,
                                   in(std::vector{9.3e18f, -9.3e18f, 0x1p62f}));
   CHECK(i64 == std::vector<int64_t>{INT64_MAX, INT64_MIN, int64_t(1) << 62});
-  auto nearest = elementwise<int32_t>("%r = tk.cast %a num <round = rne> : $in -> $out",
-                                      DType::f32, DType::i32, in(x));
+  auto nearest = elementwise<int32_t>("%r = tk.cast %a num <round = rne> : $in -> $out", DType::f32,
+                                      DType::i32, in(x));
   CHECK(nearest[9] == 2);
   CHECK(nearest[10] == 4);
   CHECK(nearest[1] == -2);
@@ -163,14 +177,20 @@ TEST_CASE("floats become integers by truncation and saturation", "[interp]") {
 }
 
 TEST_CASE("integers become floats with one rounding", "[interp]") {
-  std::vector<int64_t> x = {(int64_t(1) << 53) + 1, INT64_MAX, INT64_MIN, 65519, 65520, -65521,
-                            (int64_t(1) << 60) + (int64_t(1) << 52) + 1, 2049, 2051, -7};
-  auto f32 = elementwise<float>("%r = tk.cast %a : $in -> $out", DType::i64, DType::f32,
-                                in(x));
-  auto f16 = elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::i64, DType::f16,
-                                   in(x));
-  auto bf16 = elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::i64, DType::bf16,
-                                    in(x));
+  std::vector<int64_t> x = {(int64_t(1) << 53) + 1,
+                            INT64_MAX,
+                            INT64_MIN,
+                            65519,
+                            65520,
+                            -65521,
+                            (int64_t(1) << 60) + (int64_t(1) << 52) + 1,
+                            2049,
+                            2051,
+                            -7};
+  auto f32 = elementwise<float>("%r = tk.cast %a : $in -> $out", DType::i64, DType::f32, in(x));
+  auto f16 = elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::i64, DType::f16, in(x));
+  auto bf16 =
+      elementwise<uint16_t>("%r = tk.cast %a : $in -> $out", DType::i64, DType::bf16, in(x));
   CHECK(f32[0] == 0x1p53f);
   CHECK(f32[1] == 0x1p63f);
   CHECK(f16[3] == 0x7bff);
@@ -192,13 +212,12 @@ TEST_CASE("integers become floats with one rounding", "[interp]") {
 
 TEST_CASE("select and absolute value", "[interp]") {
   std::vector<int16_t> x = {5, -5, INT16_MIN, 0}, y = {1, 2, 3, 4};
-  auto result = elementwise<int16_t>(
-      "%z = tk.unary abs %a : $out\n %m = arith.cmpi sgt, %a, %b : $out\n"
-      "%r = arith.select %m, %z, %b : tensor<4xi1>, $out",
-      DType::i16, DType::i16, in(x, y));
+  auto result =
+      elementwise<int16_t>("%z = tk.unary abs %a : $out\n %m = arith.cmpi sgt, %a, %b : $out\n"
+                           "%r = arith.select %m, %z, %b : tensor<4xi1>, $out",
+                           DType::i16, DType::i16, in(x, y));
   CHECK(result == std::vector<int16_t>{5, 2, 3, 4});
-  auto abs = elementwise<int16_t>("%r = tk.unary abs %a : $out", DType::i16, DType::i16,
-                                  in(x));
+  auto abs = elementwise<int16_t>("%r = tk.unary abs %a : $out", DType::i16, DType::i16, in(x));
   CHECK(abs == std::vector<int16_t>{5, 5, INT16_MIN, 0});
 }
 
@@ -213,8 +232,8 @@ TEST_CASE("what has a stated value but should not happen is a warning", "[interp
   CHECK(messages[1] == "  1 more of this kind at this place");
   CHECK(messages[2].find("TK5014") != std::string::npos);
   (void)elementwise<int32_t>("%r = tk.shl %a, %b : $out", DType::i32, DType::i32,
-                             in(std::vector<int32_t>{1, 1}, std::vector<int32_t>{31, 32}),
-                             {}, &messages);
+                             in(std::vector<int32_t>{1, 1}, std::vector<int32_t>{31, 32}), {},
+                             &messages);
   REQUIRE(messages.size() == 1);
   CHECK(messages[0] == "5: TK5015: program (0, 0, 0) shifts by 32, the width is 32 at [1]");
 }

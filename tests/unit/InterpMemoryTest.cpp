@@ -45,9 +45,9 @@ TEST_CASE("places fill and drop past both edges", "[interp]") {
   CHECK(valuesOf<float>(z) == std::vector<float>{0, 1, 2, 3, 4, 5, -1, -1, -1});
   // Starts that no sum can hold are outside, not undefined.
   for (int64_t shift : {INT64_MIN, INT64_MAX, INT64_MAX - 2})
-    REQUIRE(succeeded(
-        harness.run(copyKernel("1"), {Argument::tensor("x", x), Argument::tensor("z", z),
-                                      Argument::scalar("shift", DType::i64, shift)})));
+    REQUIRE(
+        succeeded(harness.run(copyKernel("1"), {Argument::tensor("x", x), Argument::tensor("z", z),
+                                                Argument::scalar("shift", DType::i64, shift)})));
   CHECK(valuesOf<float>(z) == std::vector<float>{0, 1, 2, 3, 4, 5, -1, -1, -1});
 }
 
@@ -62,11 +62,11 @@ TEST_CASE("places of rank 3 with strides, masks and single indices", "[interp]")
         std::memcpy(x.data() + 2 * (x.origin + 12 * i - 4 * j + k), &value, 2);
       }
   Buffer z = Buffer::make("z", DType::i16, {4, 5});
-  std::string text = kernelText(
-      "%x: !tk.view<i16, 3, 0>, %z: !tk.view<i16, 2, 1>",
-      tensorEntry("x", DType::i16, "in", "2, 3, 4", "\"x.s0\", \"x.s1\", \"x.s2\"") + ", " +
-          tensorEntry("z", DType::i16, "out", "4, 5", "\"z.s0\", 1"),
-      "1, 1, 1", R"(  %c1 = arith.constant 1 : i64
+  std::string text =
+      kernelText("%x: !tk.view<i16, 3, 0>, %z: !tk.view<i16, 2, 1>",
+                 tensorEntry("x", DType::i16, "in", "2, 3, 4", "\"x.s0\", \"x.s1\", \"x.s2\"") +
+                     ", " + tensorEntry("z", DType::i16, "out", "4, 5", "\"z.s0\", 1"),
+                 "1, 1, 1", R"(  %c1 = arith.constant 1 : i64
   %m1 = arith.constant -1 : i64
   %c0 = arith.constant 0 : i64
   %i = tk.arange 0 : tensor<4xi32>
@@ -81,19 +81,18 @@ TEST_CASE("places of rank 3 with strides, masks and single indices", "[interp]")
   tk.write %v, %z[%c0, %c1] widths [4, 4] mask %mask : tensor<4x4xi1> : tensor<4x4xi16>, !tk.view<i16, 2, 1>)");
   auto report = harness.run(text, {Argument::tensor("x", x), Argument::tensor("z", z)});
   REQUIRE(succeeded(report));
-  CHECK(valuesOf<int16_t>(z) == std::vector<int16_t>{0, 7, 0, 7, 0,         //
-                                                     0, 100, 0, 102, 0,     //
-                                                     0, 110, 0, 112, 0,     //
+  CHECK(valuesOf<int16_t>(z) == std::vector<int16_t>{0, 7,   0, 7,   0, //
+                                                     0, 100, 0, 102, 0, //
+                                                     0, 110, 0, 112, 0, //
                                                      0, 120, 0, 122, 0});
 }
 
 TEST_CASE("a single index out of range is reported with its extent", "[interp]") {
   Harness harness;
   Buffer z = Buffer::make("z", DType::f32, {2, 3});
-  std::string text =
-      kernelText("%z: !tk.view<f32, 2, 0>", tensorEntry("z", DType::f32, "out", "\"M\", \"N\"",
-                                                        "\"z.s0\", 1"),
-                 "4, 1, 1", R"(  %p = tk.program_id 0
+  std::string text = kernelText("%z: !tk.view<f32, 2, 0>",
+                                tensorEntry("z", DType::f32, "out", "\"M\", \"N\"", "\"z.s0\", 1"),
+                                "4, 1, 1", R"(  %p = tk.program_id 0
   %c0 = arith.constant 0 : i64
   %v = arith.constant dense<1.0> : tensor<3xf32>
   tk.write %v, %z[%p, %c0] widths [0, 3] : tensor<3xf32>, !tk.view<f32, 2, 0>)");
@@ -126,7 +125,8 @@ static std::string pointerKernel(const std::string &operands, const std::string 
                     entry("x", "in") + ", " + entry("z", zAccess) +
                         ", {name = \"n\", kind = \"scalar\", dtype = \"i32\"}"
                         ", {name = \"shift\", kind = \"scalar\", dtype = \"i32\"}",
-                    "1, 1, 1", R"(  %i = tk.arange 0 : tensor<8xi32>
+                    "1, 1, 1",
+                    R"(  %i = tk.arange 0 : tensor<8xi32>
   %s = tk.splat %shift : i32 -> tensor<8xi32>
   %j = arith.addi %i, %s : tensor<8xi32>
   %ns = tk.splat %n : i32 -> tensor<8xi32>
@@ -175,10 +175,10 @@ TEST_CASE("loads outside a buffer say which element of which", "[interp]") {
 
 TEST_CASE("lanes of one store that disagree are reported", "[interp]") {
   Harness harness;
-  std::string text = kernelText(
-      "%z: !tk.ptr<i32, 0>",
-      "{name = \"z\", kind = \"pointer\", dtype = \"i32\", access = \"out\", align = 4}",
-      "1, 1, 1", R"(  %i = tk.arange 0 : tensor<4xi32>
+  std::string text =
+      kernelText("%z: !tk.ptr<i32, 0>",
+                 "{name = \"z\", kind = \"pointer\", dtype = \"i32\", access = \"out\", align = 4}",
+                 "1, 1, 1", R"(  %i = tk.arange 0 : tensor<4xi32>
   %two = arith.constant dense<2> : tensor<4xi32>
   %half = tk.div %i, %two : tensor<4xi32>
   %zs = tk.splat %z : !tk.ptr<i32, 0> -> tensor<4x!tk.ptr<i32, 0>>
@@ -220,16 +220,17 @@ TEST_CASE("reads of what nobody wrote, and of `out`", "[interp]") {
 
 /// Every instance writes z[pid * step +: 2], and reads z[at] when told to.
 static std::string raceKernel(const std::string &programs, bool reads) {
-  return kernelText(
-      "%z: !tk.view<i32, 1, 0>, %step: i64, %at: i64",
-      tensorEntry("z", DType::i32, "inout", "\"N\"", "1") +
-          ", {name = \"step\", kind = \"scalar\", dtype = \"i64\"}"
-          ", {name = \"at\", kind = \"scalar\", dtype = \"i64\"}",
-      programs, std::string(R"(  %p = tk.program_id 0
+  return kernelText("%z: !tk.view<i32, 1, 0>, %step: i64, %at: i64",
+                    tensorEntry("z", DType::i32, "inout", "\"N\"", "1") +
+                        ", {name = \"step\", kind = \"scalar\", dtype = \"i64\"}"
+                        ", {name = \"at\", kind = \"scalar\", dtype = \"i64\"}",
+                    programs,
+                    std::string(R"(  %p = tk.program_id 0
   %i = arith.muli %p, %step : i64
-)") + (reads ? "  %r = tk.read %z[%at] widths [0] : !tk.view<i32, 1, 0> -> i32\n"
-             : "  %r = arith.constant 5 : i32\n") +
-                    R"(  %v = tk.splat %r : i32 -> tensor<2xi32>
+)") +
+                        (reads ? "  %r = tk.read %z[%at] widths [0] : !tk.view<i32, 1, 0> -> i32\n"
+                               : "  %r = arith.constant 5 : i32\n") +
+                        R"(  %v = tk.splat %r : i32 -> tensor<2xi32>
   tk.write %v, %z[%i] widths [2] : tensor<2xi32>, !tk.view<i32, 1, 0>)");
 }
 
@@ -279,7 +280,8 @@ TEST_CASE("results do not depend on the number of workers", "[interp]") {
     Harness harness;
     Options options;
     options.threads = threads;
-    Buffer x = bufferOf("x", DType::f32, ramp(1000)), z = Buffer::makeEmpty("z", DType::f32, {1000});
+    Buffer x = bufferOf("x", DType::f32, ramp(1000)),
+           z = Buffer::makeEmpty("z", DType::f32, {1000});
     auto report = harness.run(copyKernel("250"),
                               {Argument::tensor("x", x), Argument::tensor("z", z),
                                Argument::scalar("shift", DType::i64, int64_t(0))},

@@ -17,8 +17,8 @@ static Json exprKernel(const Json &expr) {
 }
 
 static tkc_status evaluate(Loader &loader, int64_t a, int64_t b, int64_t &out) {
-  tkc_status status = loader.encode({scalar(TKC_I64, static_cast<uint64_t>(a)),
-                                     scalar(TKC_I64, static_cast<uint64_t>(b))});
+  tkc_status status = loader.encode(
+      {scalar(TKC_I64, static_cast<uint64_t>(a)), scalar(TKC_I64, static_cast<uint64_t>(b))});
   memcpy(&out, loader.params, sizeof(out));
   return status;
 }

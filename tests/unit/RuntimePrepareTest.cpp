@@ -3,7 +3,9 @@
 
 using Catch::Matchers::Contains;
 
-static Json &variantOf(Json &json, size_t index) { return json["kernels"][0]["variants"][index]; }
+static Json &variantOf(Json &json, size_t index) {
+  return json["kernels"][0]["variants"][index];
+}
 
 TEST_CASE("a driver that is old, broken or of another backend is refused", "[runtime]") {
   Loader loader;
@@ -218,12 +220,11 @@ TEST_CASE("PTX reaches the driver with its NUL, and its log the caller", "[runti
 }
 
 TEST_CASE("what this release can't launch is refused when a device would need it", "[runtime]") {
-  const std::pair<const char *, Json> fields[] = {
-      {"cluster", {2, 1, 1}},
-      {"workspace", {{"bytes", 16}}},
-      {"tensor_maps", Json::array({Json::object()})},
-      {"launch", {{"cooperative", true}}},
-      {"launch", {{"coresident", true}}}};
+  const std::pair<const char *, Json> fields[] = {{"cluster", {2, 1, 1}},
+                                                  {"workspace", {{"bytes", 16}}},
+                                                  {"tensor_maps", Json::array({Json::object()})},
+                                                  {"launch", {{"cooperative", true}}},
+                                                  {"launch", {{"coresident", true}}}};
   for (const auto &[field, value] : fields) {
     Loader loader;
     Json json = vectorAdd();
@@ -263,13 +264,12 @@ TEST_CASE("the code's parameters are compared where the driver can tell", "[runt
   Loader loader;
   loader.cuda.knowsParams = true;
   Json json = oneKernel(Json::array({tensorArg("x", "f32", {"N"}, {1})}));
-  variantOf(json, 0)["params"] = {
-      {"bytes", 16},
-      {"align", 8},
-      {"hidden", 0},
-      {"list",
-       {{{"at", 0}, {"size", 8}, {"type", "ptr"}, {"value", "x.ptr"}},
-        {{"at", 8}, {"size", 4}, {"type", "i32"}, {"value", "N"}}}}};
+  variantOf(json, 0)["params"] = {{"bytes", 16},
+                                  {"align", 8},
+                                  {"hidden", 0},
+                                  {"list",
+                                   {{{"at", 0}, {"size", 8}, {"type", "ptr"}, {"value", "x.ptr"}},
+                                    {{"at", 8}, {"size", 4}, {"type", "i32"}, {"value", "N"}}}}};
   loader.cuda.params = {{0, 8}, {8, 4}};
   loader.load(json);
   loader.cuda.params = {{0, 8}, {8, 8}};
@@ -301,9 +301,9 @@ TEST_CASE("contexts: the primary is retained, the caller's is used, none is left
 }
 
 TEST_CASE("every driver call of prepare may fail, and nothing is left behind", "[runtime]") {
-  const char *calls[] = {"cuDeviceGetCount",    "cuDeviceGet",         "cuDevicePrimaryCtxRetain",
+  const char *calls[] = {"cuDeviceGetCount",    "cuDeviceGet",          "cuDevicePrimaryCtxRetain",
                          "cuCtxPushCurrent_v2", "cuDeviceGetAttribute", "cuLibraryLoadData",
-                         "cuLibraryGetKernel",  "cuKernelGetFunction", "cuFuncLoad",
+                         "cuLibraryGetKernel",  "cuKernelGetFunction",  "cuFuncLoad",
                          "cuFuncGetAttribute",  "cuFuncSetAttribute"};
   Json json = vectorAdd();
   variantOf(json, 0)["resources"]["shared_dynamic"] = 65536;

@@ -43,7 +43,7 @@ TEST_CASE("an aligned launch takes the first variant, byte by byte", "[runtime]"
   CHECK(launch.grid[2] == 1);
   CHECK(launch.block[0] == 128);
   CHECK(launch.sharedBytes == 0);
-  const std::vector<unsigned char> bytes = {0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0,    0,
+  const std::vector<unsigned char> bytes = {0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0,  0, 0,
                                             0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 4, 16, 0, 0};
   CHECK(launch.params == bytes);
 }
@@ -173,8 +173,8 @@ TEST_CASE("disjoint parameters may not share a byte", "[runtime]") {
   loader.load(vectorAdd());
   auto tensors = addTensors(8, 0x10000, 0x20000, 0x2001c);
   CHECK(encodeAdd(loader, tensors) == TKC_E_OVERLAP);
-  CHECK_THAT(loader.text(), Contains("`z` [0x2001c, 0x2003c)") &&
-                                Contains("`y` [0x20000, 0x20020)"));
+  CHECK_THAT(loader.text(),
+             Contains("`z` [0x2001c, 0x2003c)") && Contains("`y` [0x20000, 0x20020)"));
   CHECK(encodeAdd(loader, addTensors(8, 0x10000, 0x20000, 0x20020)) == TKC_OK);
   // x and y may be one: only pairs with z are promised.
   CHECK(encodeAdd(loader, addTensors(8, 0x10000, 0x10000)) == TKC_OK);

@@ -141,7 +141,7 @@ typedef struct tkc_bundle_desc {
   uint32_t flags;
   const void *data;
   size_t bytes;
-  const char *json; /* need not end in NUL */
+  const char *json; /* need not end in NUL, and may */
   size_t json_bytes;
   const uint8_t *sha256; /* 32 bytes: what SHA-256 of the JSON must be (the JSON holds the image's
                             digest, so this pins both). NULL: integrity only, no authenticity */
@@ -158,20 +158,24 @@ enum { TKC_NO_JIT = 1 }; /* take no variant whose image is PTX */
 
 typedef struct tkc_prepare_desc {
   uint32_t size;
-  int32_t device;   /* CUDA's ordinal; unused when a context is given                          */
-  void *context;    /* CUcontext; NULL: the device's primary context, retained by the kernel   */
+  int32_t device; /* CUDA's ordinal; unused when a context is given                          */
+  void *context;  /* CUcontext; NULL: the device's primary context, retained by the kernel   */
   uint32_t flags;
-  int32_t max_sms;  /* what `sms` in expressions may be at most; 0: the device's count. Give the
-                       share when streams belong to a green context: it is not looked up yet   */
-  const char *config;         /* reserved, NULL */
+  int32_t max_sms;    /* what `sms` in expressions may be at most; 0: the device's count. Give the
+                         share when streams belong to a green context: it is not looked up yet   */
+  const char *config; /* reserved, NULL */
   const char *numerics_class; /* reserved, NULL */
   const void *table;          /* reserved, NULL */
   size_t table_bytes;
 } tkc_prepare_desc;
 
 /* tkc_arg.kind */
-enum { TKC_ABSENT = 0 /* a scalar that has a default */, TKC_TENSOR = 1, TKC_POINTER = 2,
-       TKC_SCALAR = 3 };
+enum {
+  TKC_ABSENT = 0, /* a scalar that has a default */
+  TKC_TENSOR = 1,
+  TKC_POINTER = 2,
+  TKC_SCALAR = 3
+};
 
 typedef struct tkc_tensor {
   void *data;
@@ -238,7 +242,10 @@ typedef struct tkc_launch {
 
 TKC_API uint32_t tkc_rt_version(void);
 
-/* Finds the driver and calls cuInit. Needs a driver of CUDA 12.0 or newer. */
+/*
+ * Finds the driver and calls cuInit. Needs a driver of CUDA 12.0 or newer. The descriptor may be
+ * NULL: CUDA, found by the library itself.
+ */
 TKC_API tkc_status tkc_driver_open(const tkc_driver_desc *, tkc_driver **, tkc_error *);
 
 /* Checks the JSON and the image's digest; touches no device. */

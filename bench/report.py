@@ -1,0 +1,111 @@
+"""The results as a table for people, as Markdown for docs/performance.md, and their means.
+
+A row is {"family", "shape", "dtype", "bytes", "tkc": [candidate...], "triton": [...],
+"torch": [...], "problems": [...]}; a candidate is {"label", "us", "least_us", "spread",
+"host_bound"}. Ratios are the peer's time over tkc's: above 1, tkc is faster.
+"""
+
+import math
+
+
+def best(row, side):
+    """The fastest candidate of a side, or None."""
+    return min(row[side], key=lambda candidate: candidate["us"], default=None)
+
+
+def ratio(row, side):
+    """Best time of a peer over best time of tkc, or None when either is missing."""
+    ours, theirs = best(row, "tkc"), best(row, side)
+    return theirs["us"] / ours["us"] if ours and theirs else None
+
+
+def bandwidth(row, candidate):
+    return row["bytes"] / candidate["us"] / 1e3
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def _cell(row, side):
+    """(microseconds, GB/s, configuration) as text."""
+    candidate = best(row, side)
+    if candidate is None:
+        return "-", "-", "-"
+    mark = "!" if candidate["host_bound"] else ""
+    return f"{candidate['us']:.1f}{mark}", f"{bandwidth(row, candidate):.0f}", candidate["label"]
+
+
+def _number(value):
+    return "-" if value is None else f"{value:.3f}"
+
+
+def table_lines(rows):
+    """Headings and one list of texts per row."""
+    head = ["name", "shape", "type", "tkc us", "GB/s", "configuration", "Triton us", "GB/s",
+            "configuration", "torch us", "GB/s", "Triton/tkc", "torch/tkc"]
+    lines = []
+    for row in rows:
+        lines.append([row["family"], row["shape"], row["dtype"], *_cell(row, "tkc"),
+                      *_cell(row, "triton"), *_cell(row, "torch")[:2],
+                      _number(ratio(row, "triton")), _number(ratio(row, "torch"))])
+    return head, lines
+
+
+def summary(rows):
+    """{family: {side: (geometric mean, least)}} of the ratios."""
+    result = {}
+    for family in dict.fromkeys(row["family"] for row in rows):
+        result[family] = {}
+        for side in ("triton", "torch"):
+            ratios = [ratio(row, side) for row in rows if row["family"] == family]
+            ratios = [value for value in ratios if value is not None]
+            if ratios:
+                result[family][side] = (geometric_mean(ratios), min(ratios))
+    return result
+
+
+def _summary_lines(rows):
+    for family, sides in summary(rows).items():
+        for side, (mean, least) in sides.items():
+            name = {"triton": "Triton", "torch": "torch"}[side]
+            yield f"{family}: {name} time / tkc time: geometric mean {mean:.3f}, least {least:.3f}"
+
+
+def host_lines(results):
+    """Compile time and host cost, a sentence each."""
+    for name, value in results.get("compile", {}).items():
+        yield f"compile: {name}: {value}"
+    for name, value in results.get("host", {}).items():
+        yield f"host: {name}: {value:.2f} us" if isinstance(value, float) else f"host: {name}: {value}"
+
+
+def text(results):
+    """The whole report, the table last."""
+    rows = results["rows"]
+    out = [f"{row['family']} {row['shape']} {row['dtype']}: {problem}"
+           for row in rows for problem in row["problems"]]
+    out += list(host_lines(results))
+    if "copy_gbs" in results:
+        out.append(f"copy of 4 GiB: {results['copy_gbs']:.0f} GB/s read and written")
+    head, lines = table_lines(rows)
+    widths = [max(map(len, column)) for column in zip(head, *lines)]
+    for line in [head, *lines]:
+        out.append("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+    out += list(_summary_lines(rows))
+    if any(c["host_bound"] for row in rows for side in ("tkc", "triton", "torch")
+           for c in row[side]):
+        out.append("!: the device waited for the host in most rounds")
+    return "\n".join(out)
+
+
+def markdown(results):
+    """The table for docs/performance.md."""
+    head, lines = table_lines(results["rows"])
+    out = [f"{results['device']}, {results['versions']}, {results['date']}.", ""]
+    if "copy_gbs" in results:
+        out += [f"Copy of 4 GiB, bytes read and written: {results['copy_gbs']:.0f} GB/s.", ""]
+    out += ["| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *lines]]
+    out += ["", *(f"- {line}" for line in _summary_lines(results["rows"]))]
+    out += [f"- {line}" for line in host_lines(results)]
+    return "\n".join(out) + "\n"

@@ -1,0 +1,321 @@
+"""Checks and benchmarks on a machine with a GPU, out of the folder that bundle.py made.
+
+    python3 run.py                      everything: checks, then benchmarks, one table last
+    python3 run.py --quick              fewer shapes and rounds
+    python3 run.py --only=softmax       one of: checks copy compile host, or a family; repeatable
+    python3 run.py --out=DIR            where results.json, results.md and checks.json go
+    python3 run.py --markdown [DIR]     the table of an earlier run, for docs/performance.md
+    python3 run.py --dry-run            no GPU: the checks on an emulated driver, and what would run
+
+Status 1 when a check fails, a benchmark's result is wrong or a kernel is missing.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+import traceback
+
+import plan
+import report
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+EXTRAS = ("checks", "copy", "compile", "host")
+CHECKS_LIMIT_S = 240
+COMPILE_LIMIT_S = 100
+
+
+def parse_arguments(words=None):
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", action="append", metavar="NAME")
+    parser.add_argument("--out", default=os.path.join(FOLDER, "results"))
+    parser.add_argument("--markdown", nargs="?", const="", metavar="DIR")
+    parser.add_argument("--dry-run", action="store_true")
+    parser.add_argument("--configs", default=os.path.join(FOLDER, "configs.json"))
+    parser.add_argument("--rounds", type=int, help="of the final comparison (default 5, quick 3)")
+    parser.add_argument("--budget-ms", type=float,
+                        help="of one candidate in one round (default 40, quick 15)")
+    parser.add_argument("--workers", type=int, default=min(12, os.cpu_count() or 1),
+                        help="processes that compile Triton's kernels")
+    options = parser.parse_args(words)
+    options.rounds = options.rounds or (3 if options.quick else 5)
+    options.budget_ms = options.budget_ms or (15 if options.quick else 40)
+    return options
+
+
+class Run:
+    """One run: what is wanted, and the results as they come."""
+
+    def __init__(self, options):
+        self.options = options
+        families = [n for n in options.only or [] if n not in EXTRAS]
+        wants_all = not options.only
+        cases = plan.load_cases(options.configs, options.quick, families or None)
+        known = {case.family for case in cases}
+        for name in set(families) - known:
+            raise SystemExit(f"run.py: no family `{name}`; there are {', '.join(sorted(known))}, "
+                             f"{', '.join(EXTRAS)}")
+        self.cases = cases if wants_all or families else []
+        self.extras = set(EXTRAS) if wants_all else set(options.only) & set(EXTRAS)
+        self.results = {"rows": [], "quick": options.quick, "rounds": options.rounds,
+                        "budget_ms": options.budget_ms}
+        self.failed = []
+
+    def save(self):
+        """The results so far: a run that is cut short leaves what it had."""
+        path = os.path.join(self.options.out, "results.json")
+        with open(path + ".part", "w", encoding="utf-8") as file:
+            json.dump({**self.results, "failed": self.failed}, file, indent=1)
+        os.replace(path + ".part", path)
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def start_checks(out, quick):
+    """The checks in a process of their own: a fault there ends no benchmark."""
+    command = [sys.executable, os.path.join(FOLDER, "checks.py"), "-v",
+               f"--json={os.path.join(out, 'checks.json')}"] + (["--small"] if quick else [])
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def finish_checks(run, process):
+    try:
+        text, _ = process.communicate(timeout=CHECKS_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        text = process.communicate()[0] + f"\nstopped after {CHECKS_LIMIT_S} s"
+    say(text)
+    with open(os.path.join(run.options.out, "checks.txt"), "w", encoding="utf-8") as file:
+        file.write(text)
+    if process.returncode:
+        run.failed.append(f"checks: status {process.returncode}")
+
+
+def describe_machine(torch, triton):
+    """Device, versions, and the state of its clocks."""
+    fields = "driver_version,clocks.sm,clocks.mem,temperature.gpu,power.draw"
+    try:
+        done = subprocess.run(["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"],
+                              capture_output=True, text=True, check=False)
+        state = done.stdout.strip()
+    except OSError:
+        state = "unknown"
+    return {"device": torch.cuda.get_device_name(), "date": time.strftime("%Y-%m-%d"),
+            "versions": f"driver {state.split(',')[0]}, torch {torch.__version__}, "
+                        f"Triton {triton.__version__}",
+            f"state ({fields})": state}
+
+
+def load_kernel(config):
+    """The loaded kernel of a configuration."""
+    import tkcrt
+    path = os.path.join(FOLDER, "cubins", config.spec.file_name)
+    return tkcrt.Module(path).kernel(config.spec.kernel)
+
+
+def _resources(kernel, variant):
+    """Registers and spills of the variant that runs."""
+    info = json.loads(kernel.describe(variant))
+    resources = info.get("resources", {})
+    return {"variant": info.get("id"), "registers": resources.get("registers"),
+            "spills": resources.get("spill_store_bytes"),
+            "shared": resources.get("shared_dynamic", 0) + resources.get("shared_static", 0)}
+
+
+def tkc_candidates(run, family, row):
+    """{label: callable} of tkc's configurations that are there and right."""
+    candidates = {}
+    for config in family.case.tkc:
+        try:
+            launch, bound = family.tkc(load_kernel(config), config.args)
+            problem = family.verify(launch)
+            row["resources"][config.label] = _resources(bound._kernel, bound.variant)
+        except Exception as error:  # a missing file, a refusal, a fault: the others go on
+            problem = f"{type(error).__name__}: {error}"
+        if problem:
+            row["problems"].append(f"tkc {config.label}: {problem}")
+            run.failed.append(f"{family.case.family} {family.case.shape_text} "
+                              f"{family.case.dtype} {config.label}")
+        else:
+            candidates[config.label] = launch
+    return candidates
+
+
+def triton_candidates(family, row, refused):
+    """{label: callable} of Triton's configurations that compile, fit and are right."""
+    candidates, case = {}, family.case
+    for config in case.triton:
+        problem = refused.get((case.family, case.shape_text, case.dtype, config.label))
+        if problem is None:
+            try:
+                launch = family.triton(config)
+                problem = family.verify(launch)
+            except Exception as error:  # does not fit, mostly
+                problem = f"{type(error).__name__}: {error}".splitlines()[0][:160]
+        if problem:
+            row["skipped"].append(f"Triton {config.label}: {problem}")
+        else:
+            candidates[config.label] = launch
+    return candidates
+
+
+def _entry(label, timing):
+    return {"label": label, "us": timing.median, "least_us": timing.least,
+            "spread": timing.spread, "host_bound": timing.is_host_bound,
+            "rounds_us": timing.rounds}
+
+
+def _sweep_and_final(run, timer, sides):
+    """Times all candidates shortly, then the best two of each side against one another for longer.
+
+    The second time is what counts: the least of many short ones flatters who has more of them.
+    """
+    import harness
+    rounds, budget = run.options.rounds, run.options.budget_ms
+    everyone = {(side, label): launch for side, some in sides.items()
+                for label, launch in some.items()}
+    sweep = harness.compare(timer, everyone, 2, budget / 3)
+    ranked = [sorted((key for key in everyone if key[0] == side),
+                     key=lambda key: sweep[key].median) for side in sides]
+    # Sides take turns: tkc, Triton, torch, tkc, Triton.
+    chosen = [keys[place] for place in range(2) for keys in ranked if place < len(keys)]
+    return sweep, harness.compare(timer, {key: everyone[key] for key in chosen}, rounds, budget)
+
+
+def run_case(run, timer, case, refused):
+    """One line of the table."""
+    import families
+    import torch
+    row = {"family": case.family, "shape": case.shape_text, "dtype": case.dtype, "problems": [],
+           "skipped": [], "resources": {}}
+    family = families.FAMILIES[case.family](case)
+    row["bytes"] = family.moved_bytes
+    sides = {"tkc": tkc_candidates(run, family, row),
+             "triton": triton_candidates(family, row, refused), "torch": {"torch": family.peer()}}
+    sweep, final = _sweep_and_final(run, timer, sides)
+    for side in sides:
+        row[side] = [_entry(key[1], t) for key, t in final.items() if key[0] == side]
+        row[f"{side}_sweep"] = [_entry(key[1], t) for key, t in sweep.items() if key[0] == side]
+    del family, sides
+    torch.cuda.empty_cache()
+    return row
+
+
+def _say_row(row):
+    for side in ("tkc", "triton"):
+        figures = [f"{c['label']} {c['us']:.1f}" for c in row[side + "_sweep"]]
+        say(f"  {side}: {', '.join(figures)}")
+    for skipped in row["skipped"]:
+        say(f"  left out: {skipped}")
+    for problem in row["problems"]:
+        say(f"  PROBLEM: {problem}")
+    spilling = [f"{label} {r['spills']} B" for label, r in row["resources"].items()
+                if r["spills"]]
+    if spilling:
+        say(f"  spills: {', '.join(spilling)}")
+
+
+def run_benchmarks(run, refused):
+    import harness
+    timer = harness.Timer()
+    if "copy" in run.extras:
+        run.results["copy_gbs"] = harness.copy_ceiling(timer, run.options.rounds, 60)
+        say(f"copy {run.results['copy_gbs']:.0f} GB/s")
+    for case in run.cases:
+        begin = time.perf_counter()
+        try:
+            row = run_case(run, timer, case, refused)
+        except Exception:  # the other cases still tell something
+            run.failed.append(f"{case.family} {case.shape_text} {case.dtype}: "
+                              f"{traceback.format_exc()}")
+            continue
+        run.results["rows"].append(row)
+        say(f"{case.family} {case.shape_text} {case.dtype}: {time.perf_counter() - begin:.1f} s")
+        _say_row(row)
+        run.save()
+
+
+def run_host(run):
+    import host
+    if "compile" in run.extras:
+        run.results["compile"] = host.compile_times(FOLDER)
+    if "host" in run.extras:
+        import cases
+        spec = cases.add_spec("places", "f32")
+        kernel = load_kernel(plan.TkcConfig(spec, (), ""))
+        cubin = os.path.join(FOLDER, "cubins", spec.file_name)
+        run.results["host"] = {**host.launch_costs_c(FOLDER, cubin),
+                               **host.launch_costs_python(kernel)}
+
+
+def run_all(run):
+    """Checks and Triton's compilations side by side (neither is timed), then the benchmarks."""
+    os.makedirs(run.options.out, exist_ok=True)
+    begin = time.perf_counter()
+    checks = start_checks(run.options.out, run.options.quick) if "checks" in run.extras else None
+    refused = {}
+    if run.cases:
+        import peers
+        refused = peers.precompile(run.cases, run.options.workers, COMPILE_LIMIT_S)
+        say(f"Triton compiled in {time.perf_counter() - begin:.1f} s, {len(refused)} refused")
+    if checks:
+        finish_checks(run, checks)
+        say(f"checks done after {time.perf_counter() - begin:.1f} s")
+    if run.cases or run.extras - {"checks"}:
+        import torch
+        import triton
+        run.results.update(describe_machine(torch, triton))
+        run_benchmarks(run, refused)
+        run_host(run)
+        run.results["state after"] = list(describe_machine(torch, triton).values())[-1]
+    run.results["wall_s"] = time.perf_counter() - begin
+    run.save()
+
+
+def show_results(run):
+    if run.cases or run.extras - {"checks"}:
+        with open(os.path.join(run.options.out, "results.md"), "w", encoding="utf-8") as file:
+            file.write(report.markdown(run.results))
+        say(report.text(run.results))
+    say(f"{run.results['wall_s']:.0f} s; results in {run.options.out}")
+    for what in run.failed:
+        say(f"FAILED: {what}")
+    return 1 if run.failed else 0
+
+
+def dry_run(run):
+    """What would run; every configuration is loaded and encoded by the real loader."""
+    import dryrun
+    problems = dryrun.list_cases(run.cases, FOLDER)
+    for what in problems:
+        say(f"FAILED: {what}")
+    status = 1 if problems else 0
+    if "checks" in run.extras:
+        import checks
+        status |= checks.main(["--dry-run"] + (["--small"] if run.options.quick else []))
+        status |= checks.main(["--dry-run", "--spoil", "--small", "--only=add", "--only=rows"])
+    return status
+
+
+def main():
+    options = parse_arguments()
+    if options.markdown is not None:
+        folder = options.markdown or options.out
+        with open(os.path.join(folder, "results.json"), encoding="utf-8") as file:
+            print(report.markdown(json.load(file)), end="")
+        return 0
+    run = Run(options)
+    if options.dry_run:
+        return dry_run(run)
+    run_all(run)
+    return show_results(run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,12 @@
+#!/bin/sh
+# The correctness checks at small sizes under compute-sanitizer, one tool after the other:
+#   sanitize.sh [TOOL...]      memcheck racecheck synccheck unless said
+# Allocations end where tensors end (--exact), so that memcheck sees the first byte beyond.
+cd "$(dirname "$0")" || exit 1
+status=0
+for tool in ${*:-memcheck racecheck synccheck}; do
+    echo "== compute-sanitizer --tool $tool"
+    compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \
+        python3 checks.py --small --exact --only=add --only=rows || status=1
+done
+exit $status

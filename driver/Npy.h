@@ -1,0 +1,39 @@
+//===- Npy.h - NumPy's .npy files ------------------------------------------------===//
+//
+// Versions 1 and 2, little endian, C order. The type stands as NumPy writes it ("<f4"); bf16,
+// which NumPy does not have, is written as "<u2" and read from "<u2" or "|V2" when the reader asks
+// for it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "backends/interp/Number.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace tk {
+
+struct NpyArray {
+  std::string descr; // "<f4"
+  std::vector<int64_t> shape;
+  std::string bytes;
+};
+
+/// NumPy's name for a type.
+llvm::StringRef npyDescr(interp::DType type);
+/// Whether elements of this file are elements of `type`.
+bool npyHolds(llvm::StringRef descr, interp::DType type);
+
+/// The array in the bytes of a file; on failure `problem` says what is wrong.
+bool parseNpy(llvm::StringRef file, NpyArray &array, std::string &problem);
+/// The bytes of a version 1 file (2 when the header is too long for it).
+std::string formatNpy(llvm::StringRef descr, llvm::ArrayRef<int64_t> shape, llvm::StringRef bytes);
+
+bool readNpy(const std::string &path, NpyArray &array, std::string &problem);
+/// Written beside its place and renamed.
+bool writeNpy(const std::string &path, llvm::StringRef descr, llvm::ArrayRef<int64_t> shape,
+              llvm::StringRef bytes, std::string &problem);
+
+} // namespace tk

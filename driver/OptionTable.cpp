@@ -1,0 +1,301 @@
+//===- OptionTable.cpp - the options as they are declared ---------------------------===//
+//
+// Ways of CLI11 2.1.2 that are worked around: -MD and -MF are no legal names (they are rewritten
+// first), a flag with an optional value swallows the next word unless it is declared as
+// "--remarks{.*}", and lists do so without allow_extra_args(false).
+//
+//===----------------------------------------------------------------------===//
+
+#include "driver/OptionTable.h"
+#include "driver/Options.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <CLI/CLI.hpp>
+
+using namespace tk;
+using llvm::StringRef;
+
+namespace {
+
+struct HelpLine {
+  std::string group, spelling, text;
+  bool hidden;
+};
+
+/// CLI11's application together with the lines of --help.
+class OptionTable {
+public:
+  enum class Use { Compile, Run, Help };
+
+  OptionTable(RawOptions &raw, Use use) : app("", "tkc"), raw(raw) {
+    app.set_help_flag();
+    app.allow_extras();
+    if (use != Use::Run) {
+      declareOutputs();
+      declareTarget();
+      declareTools();
+      declareInsight();
+    }
+    declareCode();
+    if (use != Use::Compile)
+      declareRun();
+    declareGeneral();
+    declareHidden(use);
+  }
+
+  CLI::App app;
+  std::vector<HelpLine> lines;
+  std::vector<std::string> names; // for "did you mean"
+
+private:
+  void value(const char *cliNames, const char *spelling, const char *text, std::string &into) {
+    app.add_option(cliNames, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    addLine(cliNames, spelling, text);
+  }
+  void list(const char *cliNames, const char *spelling, const char *text,
+            std::vector<std::string> &into, char delimiter = '\0') {
+    CLI::Option *option = app.add_option(cliNames, into)->allow_extra_args(false);
+    if (delimiter)
+      option->delimiter(delimiter);
+    addLine(cliNames, spelling, text);
+  }
+  void flag(const char *cliNames, const char *spelling, const char *text, bool &into) {
+    app.add_flag(cliNames, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    addLine(cliNames, spelling, text);
+  }
+  void addLine(StringRef cliNames, const char *spelling, const char *text) {
+    lines.push_back({group, spelling, text, hidden});
+    llvm::SmallVector<StringRef> parts;
+    cliNames.split(parts, ',');
+    for (StringRef part : parts) {
+      part.consume_front("!");
+      names.push_back(part.take_until([](char c) { return c == '{'; }).str());
+    }
+  }
+
+  void declareOutputs();
+  void declareTarget();
+  void declareCode();
+  void declareTools();
+  void declareInsight();
+  void declareRun();
+  void declareGeneral();
+  void declareHidden(Use use);
+
+  RawOptions &raw;
+  const char *group = "";
+  bool hidden = false;
+};
+
+void OptionTable::declareOutputs() {
+  group = "Outputs";
+  value("-o", "-o OUT",
+        "file to write; its extension picks the stage: .cubin .ptx .ll\n"
+        ".llvm.mlir .tkg.mlir .tk.mlir (also plain .mlir) .json .sass.\n"
+        "OUT/ is a folder, - is standard output. Without -o text goes to\n"
+        "standard output, a binary to STEM.cubin in this folder",
+        raw.output);
+  list("--emit", "--emit=STAGE[,STAGE]",
+       "stages to write, whatever OUT's extension: ast tk tkg\n"
+       "llvm-dialect llvm ptx cubin sass json. Several need -o DIR/ or\n"
+       "--dump-dir",
+       raw.emit, ',');
+  value("--metadata", "--metadata=PATH", "where the JSON goes (default: OUT.json beside the binary)",
+        raw.metadata);
+  value("--dump-dir", "--dump-dir=DIR",
+        "folder for every text stage on the way, or for the stages of\n--emit", raw.dumpDir);
+  flag("--save-temps", "--save-temps", "write every text stage on the way beside OUT",
+       raw.saveTemps);
+  flag("--MD", "-MD", "write a dependency file for make and ninja", raw.depfile);
+  value("--MF", "-MF FILE", "its name (default: OUT with the extension .d); implies -MD",
+        raw.depfilePath);
+}
+
+void OptionTable::declareTarget() {
+  group = "Machine code";
+  value("--target", "--target=NAME", "chip, see `tkc targets` (default sm_90a, said in a note)",
+        raw.target);
+  value("-O", "-O0 -O1 -O2 -O3", "effort of LLVM and of the assembler (default -O3)", raw.optLevel);
+  flag("-g", "-g", "line tables for profilers and debuggers; stages show places", raw.lineInfo);
+}
+
+void OptionTable::declareTools() {
+  group = "Tools";
+  value("--ptxas", "--ptxas=PATH",
+        "the assembler (default: as tkc was configured, else PATH); a name\n"
+        "without a folder is looked up on PATH, which is said in a note",
+        raw.ptxas);
+  value("--libdevice", "--libdevice=PATH",
+        "libdevice.10.bc (default: as tkc was configured)", raw.libdevice);
+  flag("--hermetic", "--hermetic", "refuse what is found on PATH", raw.hermetic);
+}
+
+void OptionTable::declareInsight() {
+  group = "Looking inside";
+  list("--print-ir-before", "--print-ir-before=PASS", "print the module before a pass, or `all`",
+       raw.printBefore, ',');
+  list("--print-ir-after", "--print-ir-after=PASS", "print the module after a pass, or `all`",
+       raw.printAfter, ',');
+  value("--stop-after", "--stop-after=PASS", "stop there and write the module", raw.stopAfter);
+  flag("--verify-phases", "--verify-phases", "check the rules of the phase after every pass",
+       raw.verifyPhases);
+  flag("--time-passes", "--time-passes", "say where the time went", raw.timePasses);
+  flag("-v", "-v", "say what is done and run, and what a kernel takes", raw.verbose);
+}
+
+void OptionTable::declareCode() {
+  group = "The kernel (also for `tkc run`)";
+  list("-k,--kernel", "-k, --kernel=NAME", "one kernel of the file, may be repeated (default: all)",
+       raw.kernels);
+  list("-D", "-D NAME=VALUE", "compile-time parameter: integer, bool, dtype or string", raw.defines);
+  value("--config", "--config=I", "which of the @tune configurations (default 0)", raw.config);
+  value("--warps", "--warps=N", "warps of a block: a power of two up to 32", raw.warps);
+  value("--stages", "--stages=N", "stages of a software pipeline", raw.stages);
+  value("--ctas", "--ctas=N", "blocks of a cluster", raw.ctas);
+  value("--maxregs", "--maxregs=N", "most registers of a thread, 16 to 255", raw.maxregs);
+  list("--assume", "--assume=EXPR",
+       "a fact about run-time parameters that the loader checks, like\n'N % 16 == 0'",
+       raw.assumptions);
+  list("-I", "-I DIR", "folder in which imports are looked for", raw.includes);
+}
+
+void OptionTable::declareRun() {
+  group = "tkc run FILE ARG...";
+  lines.push_back({group, "NAME=RULE:DTYPE:SHAPE", "an array: zeros ones full(v) arange rand randn empty; DTYPE and\n"
+                                        "SHAPE (128x64) where the kernel leaves them open; also :seed=N", false});
+  lines.push_back({group, "NAME=@FILE.npy, NAME=1000", "an array from a file; a scalar", false});
+  value("--engine", "--engine=NAME", "interp (default), simt, gpu or compare", raw.engine);
+  list("--out", "--out NAME=@FILE.npy", "save an array afterwards", raw.outs);
+  list("--print", "--print NAME", "print it", raw.prints);
+  list("--expect", "--expect=EXPR",
+       "must hold afterwards, in f64 over whole arrays, like\n'allclose(y, x + 1, rtol=1e-5)'",
+       raw.expects);
+  list("--bound", "--bound NAME=@FILE.npy", "save how far engines may differ in an array",
+       raw.bounds);
+  flag("--check-bounds,!--no-check-bounds", "--no-check-bounds", "let accesses leave their array",
+       raw.checkBounds);
+  flag("--check-init,!--no-check-init", "--no-check-init", "let memory be read that nobody wrote",
+       raw.checkInit);
+  flag("--check-access,!--no-check-access", "--no-check-access",
+       "let `in` be written and `out` be read", raw.checkAccess);
+  flag("--check-races,!--no-check-races", "--no-check-races",
+       "let program instances race", raw.checkRaces);
+  flag("--check-arithmetic,!--no-check-arithmetic", "--no-check-arithmetic",
+       "let integers be divided by zero or shifted too far", raw.checkArithmetic);
+  flag("--check-nan", "--check-nan", "make the first NaN an error wherever it appears (default:\n"
+                                     "a warning where it is stored)", raw.checkNan);
+  flag("--no-check-nan", "--no-check-nan", "say nothing of NaN", raw.noCheckNan);
+}
+
+void OptionTable::declareGeneral() {
+  group = "Messages and the rest";
+  value("--diagnostics", "--diagnostics=text|json", "form of messages (default text)",
+        raw.diagnostics);
+  app.add_flag("--remarks{.*}", raw.remarks)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  addLine("--remarks{.*}", "--remarks[=REGEX]",
+          "show remarks, or those whose \"TKnnnn: text\" matches");
+  list("-W", "-Wno-NAME -Werror[=NAME]",
+       "hide a warning; make warnings, or one, errors. NAME is a code\n"
+       "like TK2101 or a name like unused-name",
+       raw.warnings);
+  value("-j", "-j N", "threads to use; never changes the output", raw.jobs);
+  flag("--version", "--version", "print the version", raw.version);
+  flag("-h,--help", "-h, --help", "print this text", raw.help);
+  flag("--help-hidden", "--help-hidden", "print it with the options for tests", raw.helpHidden);
+}
+
+void OptionTable::declareHidden(Use use) {
+  group = "For tests";
+  hidden = true;
+  flag("--verify-diagnostics", "--verify-diagnostics",
+       "compare what is reported with `expected-error {{text}}` comments", raw.verifyDiagnostics);
+  if (use != Use::Run)
+    value("--test-crash", "--test-crash=KIND",
+          "crash while compiling: segv, abort, fatal or stack", raw.testCrash);
+}
+
+} // namespace
+
+/// -MD and -MF are spelt --MD and --MF for CLI11.
+static std::string rewriteWord(StringRef word) {
+  if (word == "-MD" || word == "-MF" || word.starts_with("-MF="))
+    return "-" + word.str();
+  if (word.starts_with("-MF"))
+    return "--MF=" + word.drop_front(3).str();
+  return word.str();
+}
+
+/// The way back, for messages; of several names the last.
+static std::string spellAgain(StringRef names) {
+  StringRef last = names.rsplit(',').second, name = last.empty() ? names : last;
+  return name == "--MF" ? "-MF" : name.str();
+}
+
+static std::string nearestOption(StringRef word, const std::vector<std::string> &names) {
+  StringRef name = word.take_until([](char c) { return c == '='; });
+  StringRef best;
+  unsigned bestDistance = 3;
+  for (const std::string &candidate : names) {
+    unsigned distance = name.edit_distance(candidate, true, bestDistance);
+    if (candidate.size() > 2 && distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best.empty() ? "`tkc --help` lists the options" : "did you mean `" + best.str() + "`?";
+}
+
+std::optional<DiagRecord> tk::parseWords(llvm::ArrayRef<const char *> words, bool run,
+                                         RawOptions &raw) {
+  OptionTable table(raw, run ? OptionTable::Use::Run : OptionTable::Use::Compile);
+  std::vector<std::string> reversed; // as CLI11 takes them
+  for (const char *word : llvm::reverse(words))
+    reversed.push_back(rewriteWord(word));
+  try {
+    table.app.parse(reversed);
+  } catch (const CLI::ArgumentMismatch &error) { // "--warps: 1 required TEXT missing"
+    std::string name = StringRef(error.what()).split(':').first.str();
+    return commandLineDiag<diag::OptionNeedsValue>("", spellAgain(name));
+  } catch (const CLI::ParseError &error) {
+    return commandLineDiag<diag::OptionSyntax>("`tkc --help` lists the options", error.what());
+  }
+  bool optionsEnded = false;
+  for (const std::string &word : table.app.remaining()) {
+    bool option = StringRef(word).starts_with("-") && word != "-" && !optionsEnded;
+    if (option && word == "--")
+      optionsEnded = true;
+    else if (option && !raw.help && !raw.helpHidden)
+      return commandLineDiag<diag::UnknownOption>(nearestOption(word, table.names), word);
+    else
+      raw.words.push_back(word);
+  }
+  return std::nullopt;
+}
+
+std::string tk::helpText(bool hidden) {
+  RawOptions raw;
+  OptionTable table(raw, OptionTable::Use::Help);
+  std::string text = "Usage: tkc FILE [-o OUT] [OPTIONS]      compile a .tk file, or go on from a "
+                     "stage that was written\n"
+                     "       tkc run FILE ARG... [OPTIONS]    run a kernel on this machine\n"
+                     "       tkc targets                      list the chips\n"
+                     "       tkc explain TKnnnn               explain a message\n";
+  constexpr size_t column = 30;
+  std::string group;
+  for (const HelpLine &line : table.lines) {
+    if (line.hidden && !hidden)
+      continue;
+    if (line.group != group)
+      text += "\n" + (group = line.group) + ":\n";
+    std::string left = "  " + line.spelling;
+    left.resize(std::max(column, left.size() + 1), ' ');
+    llvm::SmallVector<StringRef> parts;
+    StringRef(line.text).split(parts, '\n');
+    for (auto [i, part] : llvm::enumerate(parts))
+      text += (i ? std::string(column, ' ') : left) + part.str() + "\n";
+  }
+  text += "\nExit status: 0 good, 1 errors in the input, 2 a wrong command line, 3 an internal "
+          "error.\n";
+  return text;
+}

@@ -1,0 +1,105 @@
+// RUN: tk-opt %s --split-input-file --verify-diagnostics
+// expected-error @+1 {{a buffer has rank 1 or more}}
+%0 = builtin.unrealized_conversion_cast to !tkg.buf<f32>
+
+// -----
+// expected-error @+1 {{a buffer's side is 0}}
+%0 = builtin.unrealized_conversion_cast to !tkg.buf<4x0xf32>
+
+// -----
+// expected-error @+1 {{element 'index' is not an element that memory holds}}
+%0 = builtin.unrealized_conversion_cast to !tkg.buf<4xindex>
+
+// -----
+%p = builtin.unrealized_conversion_cast to !tk.ptr<f16, 0>
+%i = tk.arange 0 : tensor<64xi32>
+// expected-error @+1 {{base '!tk.ptr<f16, 0>' and offset 'tensor<64xi32>' do not fit the tile 'tensor<64xf32>'}}
+%0 = tkg.load %p[%i] : !tk.ptr<f16, 0>, tensor<64xi32> -> tensor<64xf32>
+
+// -----
+%p = builtin.unrealized_conversion_cast to !tk.ptr<f32, 0>
+%i = arith.constant dense<0> : tensor<64xi16>
+// expected-error @+1 {{offset 'tensor<64xi16>' is neither i32 nor i64}}
+%0 = tkg.load %p[%i] : !tk.ptr<f32, 0>, tensor<64xi16> -> tensor<64xf32>
+
+// -----
+%p = builtin.unrealized_conversion_cast to !tk.ptr<f32, 0>
+%i = tk.arange 0 : tensor<64xi32>
+%m = arith.constant dense<true> : tensor<32xi1>
+// expected-error @+1 {{mask 'tensor<32xi1>' does not fit the tile 'tensor<64xf32>'}}
+%0 = tkg.load %p[%i] mask %m : tensor<32xi1> : !tk.ptr<f32, 0>, tensor<64xi32> -> tensor<64xf32>
+
+// -----
+%p = builtin.unrealized_conversion_cast to !tk.ptr<f32, 0>
+%i = tk.arange 0 : tensor<64xi32>
+// expected-error @+1 {{vector of 3 is not a power of two}}
+%0 = tkg.load %p[%i] {vector = 3 : i64} : !tk.ptr<f32, 0>, tensor<64xi32> -> tensor<64xf32>
+
+// -----
+%p = builtin.unrealized_conversion_cast to !tk.ptr<f32, 0>
+%i = tk.arange 0 : tensor<64xi32>
+%f = arith.constant 1.0 : f64
+// expected-error @+1 {{fill is 'f64'}}
+%0 = tkg.load %p[%i] fill %f : f64 : !tk.ptr<f32, 0>, tensor<64xi32> -> tensor<64xf32>
+
+// -----
+%p = builtin.unrealized_conversion_cast to !tk.ptr<f32, 0>
+%i = tk.arange 0 : tensor<2xi32>
+%v = builtin.unrealized_conversion_cast to tensor<2xf32, #tkg.layout<"register=[[1]], lane=[[0],[0],[0],[0],[0]]">>
+// expected-error @+1 {{offset, mask and tile differ in layout}}
+tkg.store %v, %p[%i] : tensor<2xf32, #tkg.layout<"register=[[1]], lane=[[0],[0],[0],[0],[0]]">>, !tk.ptr<f32, 0>, tensor<2xi32>
+
+// -----
+%v = arith.constant dense<0.0> : tensor<2xf32>
+// expected-error @+1 {{needs a layout on both sides}}
+%0 = tkg.convert %v how "registers" : tensor<2xf32> -> tensor<2xf32>
+
+// -----
+%v = arith.constant dense<0.0> : tensor<2xf32>
+// expected-error @+1 {{changes 'tensor<2xf32>' into 'tensor<2xf16>'}}
+%0 = tkg.convert %v how "registers" : tensor<2xf32> -> tensor<2xf16>
+
+// -----
+%v = arith.constant dense<0.0> : tensor<2xf32>
+// expected-error @+1 {{axis 1 is not an axis of 'tensor<2xf32>'}}
+%0 = tkg.reduce %v axis 1 order any : tensor<2xf32> -> f32 {
+^bb0(%x: f32, %y: f32):
+  tkg.yield %x : f32
+}
+
+// -----
+%v = arith.constant dense<0.0> : tensor<2xf32>
+// expected-error @+1 {{the region must take two values and yield one for each operand}}
+%0 = tkg.reduce %v axis 0 order any : tensor<2xf32> -> f32 {
+^bb0(%x: f32):
+  tkg.yield %x : f32
+}
+
+// -----
+// expected-error @+1 {{expects parent op 'tkg.reduce'}}
+tkg.yield
+
+// -----
+%b = tkg.alloc : !tkg.buf<4xf32>
+%v = arith.constant dense<0.0> : tensor<2xf32>
+// expected-error @+1 {{tile 'tensor<2xf32>' does not fit the buffer '!tkg.buf<4xf32>'}}
+tkg.buf_store %v, %b : tensor<2xf32>, !tkg.buf<4xf32>
+
+// -----
+%b = tkg.alloc : !tkg.buf<4xf32>
+// expected-error @+1 {{tile 'tensor<4xf16>' does not fit the buffer '!tkg.buf<4xf32>'}}
+%0 = tkg.buf_load %b : !tkg.buf<4xf32> -> tensor<4xf16>
+
+// -----
+llvm.func @five_words(%p: !llvm.ptr<1>, %c: i1, %a: i32) {
+  // expected-error @+1 {{needs one to four words}}
+  tkg.ptx.store %p if %c (%a, %a, %a, %a, %a) : !llvm.ptr<1>, i32, i32, i32, i32, i32
+  llvm.return
+}
+
+// -----
+llvm.func @fill_of_another_type(%p: !llvm.ptr<1>, %c: i1, %a: i32) {
+  // expected-error @+1 {{needs one to four words, and a fill of the same type for each}}
+  %0 = tkg.ptx.load %p if %c fills(%a) : !llvm.ptr<1>, i32 -> i16
+  llvm.return
+}
