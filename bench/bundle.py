@@ -24,6 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "tests", "gpu")]
 
 import cases  # noqa: E402
+import numerics  # noqa: E402
 import plan  # noqa: E402
 
 SCRIPTS = {
@@ -131,25 +132,25 @@ def has_interpreter(tkc):
 def interpret(run, tkc, target):
     """One run of the interpreter into an .npz; a message when it fails."""
     with tempfile.TemporaryDirectory() as folder:
-        words = [tkc, "run", os.path.join(ROOT, run.source), "-k", run.kernel,
-                 f"-DT={run.dtype}", f"-DBLOCK={run.block}"]
+        words = [tkc, "run", os.path.join(ROOT, run.source), "-k", run.kernel, f"-DT={run.dtype}",
+                 *(f"-D{name}={value}" for name, value in run.defines)]
         for name, array in run.inputs().items():
             np.save(os.path.join(folder, name + ".npy"), array)
             words.append(f"{name}=@{folder}/{name}.npy")
         extents = "x".join(str(extent) for extent in run.output_shape())
         words.append(f"{run.output}=empty:{run.dtype}:{extents}")
-        if run.kernel == "add_ptr":
+        if run.source == cases.ADD_PTR:
             words.append(f"n={run.length}")
         words += ["--out", f"{run.output}=@{folder}/out.npy"]
-        if run.has_bound:
+        if not run.is_add:
             words += ["--bound", f"{run.output}=@{folder}/bound.npy"]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:
             return done.stderr.strip() or f"status {done.returncode}"
         arrays = {"out": np.load(os.path.join(folder, "out.npy"))}
-        if run.has_bound:
+        if not run.is_add:
             bound = np.load(os.path.join(folder, "bound.npy"))
-            arrays["bound"] = (bound * (1 + 2.0**-20)).astype(np.float32)
+            arrays["bound"] = numerics.pack_bound(bound)
         np.savez_compressed(target, **arrays)
     return None
 

@@ -37,11 +37,11 @@ class Family:
         raise NotImplementedError
 
     def tkc(self, kernel, args):
-        """A callable that only submits: checks and encoding are done here, once."""
+        """A callable that only submits, checks and encoding being done here, and the variant."""
         values = [self.tensors.get(arg, arg) if isinstance(arg, str) else arg for arg in args]
         bound = kernel.bind(*values)
         stream = torch.cuda.current_stream().cuda_stream
-        return (lambda: bound(stream)), bound
+        return (lambda: bound(stream)), bound.variant
 
     def triton(self, config):
         return peers.make_launch(config, self.sizes, self.tensors)

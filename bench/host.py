@@ -17,15 +17,12 @@ import time
 RUNS = 20
 
 
-def unpack_tool(folder):
-    """The compiler of the bundle, unpacked into the bundle's folder once."""
-    path = os.path.join(folder, "tkc")
-    packed = path + ".xz"
-    if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(packed):
-        with lzma.open(packed) as source, open(path + ".part", "wb") as target:
-            shutil.copyfileobj(source, target)
-        os.chmod(path + ".part", 0o755)
-        os.replace(path + ".part", path)
+def unpack_tool(folder, out):
+    """The compiler of the bundle, unpacked into `out`."""
+    path = os.path.join(out, "tkc")
+    with lzma.open(os.path.join(folder, "tkc.xz")) as source, open(path, "wb") as target:
+        shutil.copyfileobj(source, target)
+    os.chmod(path, 0o755)
     return path
 
 
@@ -40,15 +37,15 @@ def _median_ms(command):
 
 def compile_times(folder):
     """{what: text}."""
-    tkc = unpack_tool(folder)
-    version = subprocess.run([tkc, "--version"], check=True, capture_output=True, text=True)
-    result = {"version": version.stdout.strip(), "tkc --version": _median_ms([tkc, "--version"])}
-    ptxas = shutil.which("ptxas")
-    if not ptxas:
-        result["vector add"] = "not measured: no ptxas on PATH"
-        return result
-    source = os.path.join(folder, "sources", "01_vector_add.tk")
     with tempfile.TemporaryDirectory() as out:
+        tkc = unpack_tool(folder, out)
+        version = subprocess.run([tkc, "--version"], check=True, capture_output=True, text=True)
+        result = {"version": version.stdout.strip(), "tkc --version": _median_ms([tkc, "--version"])}
+        ptxas = shutil.which("ptxas")
+        if not ptxas:
+            result["vector add"] = "not measured: no ptxas on PATH"
+            return result
+        source = os.path.join(folder, "sources", "01_vector_add.tk")
         command = [tkc, source, "-k", "vector_add", "--target=sm_90a", f"--ptxas={ptxas}"]
         result["vector add, source to cubin"] = _median_ms([*command, "-o", f"{out}/a.cubin"])
         result["vector add, source to PTX"] = _median_ms([*command, "-o", f"{out}/a.ptx"])

@@ -66,7 +66,7 @@ KERNELS = {"vector_add": vector_add, "softmax_row": softmax_row,
 
 
 def call_arguments(kernel, sizes, tensors):
-    """A kernel's run-time arguments; `tensors` maps names to tensors, or to dtypes for a warm-up."""
+    """A kernel's run-time arguments; `tensors` has tensors by name, or dtypes for a warm-up."""
     n = sizes["N"]
     if kernel == "vector_add":
         return [tensors["x"], tensors["y"], tensors["z"], n]

@@ -35,9 +35,9 @@ class Spec:
 
     @property
     def label(self):
-        """The configuration for people: BLOCK=1024 w4."""
+        """The configuration for people: vector_add BLOCK=1024 w4."""
         words = [f"{name}={value}" for name, value in self.defines if name != "T"]
-        return " ".join([*words, f"w{self.warps}", *self.flags])
+        return " ".join([self.kernel, *words, f"w{self.warps}", *self.flags])
 
     def command(self, tkc, root, output):
         return [tkc, os.path.join(root, self.source), "-k", self.kernel, f"--target={TARGET}",
@@ -157,8 +157,10 @@ def _family_cases(family, quick, sms):
         for dtype in family["dtypes"]:
             dims = tuple(zip(family["dims"], shape))
             names = {**dict(dims), "dtype": dtype, "esize": ELEMENT_BYTES[dtype], "sms": sms}
-            yield Case(family["name"], dims, dtype, tuple(_tkc_configs(entries("tkc"), names)),
-                       tuple(_triton_configs(entries("triton"), names)))
+            # Two expressions may give the same number: each configuration once.
+            tkc = tuple(dict.fromkeys(_tkc_configs(entries("tkc"), names)))
+            triton = tuple(dict.fromkeys(_triton_configs(entries("triton"), names)))
+            yield Case(family["name"], dims, dtype, tkc, triton)
 
 
 def load_cases(path, quick=False, only=None, sms=132):

@@ -77,7 +77,8 @@ def host_lines(results):
     for name, value in results.get("compile", {}).items():
         yield f"compile: {name}: {value}"
     for name, value in results.get("host", {}).items():
-        yield f"host: {name}: {value:.2f} us" if isinstance(value, float) else f"host: {name}: {value}"
+        text_of = f"{value:.2f} us" if isinstance(value, float) else value
+        yield f"host: {name}: {text_of}"
 
 
 def text(results):

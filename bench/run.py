@@ -133,9 +133,10 @@ def tkc_candidates(run, family, row):
     candidates = {}
     for config in family.case.tkc:
         try:
-            launch, bound = family.tkc(load_kernel(config), config.args)
+            kernel = load_kernel(config)
+            launch, variant = family.tkc(kernel, config.args)
+            row["resources"][config.label] = _resources(kernel, variant)
             problem = family.verify(launch)
-            row["resources"][config.label] = _resources(bound._kernel, bound.variant)
         except Exception as error:  # a missing file, a refusal, a fault: the others go on
             problem = f"{type(error).__name__}: {error}"
         if problem:
@@ -241,17 +242,24 @@ def run_benchmarks(run, refused):
         run.save()
 
 
-def run_host(run):
+def _host_costs():
+    import cases
     import host
-    if "compile" in run.extras:
-        run.results["compile"] = host.compile_times(FOLDER)
-    if "host" in run.extras:
-        import cases
-        spec = cases.add_spec("places", "f32")
-        kernel = load_kernel(plan.TkcConfig(spec, (), ""))
-        cubin = os.path.join(FOLDER, "cubins", spec.file_name)
-        run.results["host"] = {**host.launch_costs_c(FOLDER, cubin),
-                               **host.launch_costs_python(kernel)}
+    spec = cases.add_spec("places", "f32")
+    path = os.path.join(FOLDER, "cubins", spec.file_name)
+    costs = host.launch_costs_c(FOLDER, path)
+    return {**costs, **host.launch_costs_python(load_kernel(plan.TkcConfig(spec, (), "")))}
+
+
+def run_host(run):
+    """Compile times and launch costs, whichever are wanted."""
+    import host
+    for name, measure in (("compile", lambda: host.compile_times(FOLDER)), ("host", _host_costs)):
+        if name in run.extras:
+            try:
+                run.results[name] = measure()
+            except Exception:  # the table still comes
+                run.failed.append(f"{name}: {traceback.format_exc()}")
 
 
 def run_all(run):

@@ -6,7 +6,7 @@ cd "$(dirname "$0")" || exit 1
 status=0
 for tool in ${*:-memcheck racecheck synccheck}; do
     echo "== compute-sanitizer --tool $tool"
-    compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \
+    compute-sanitizer --target-processes all --tool "$tool" --error-exitcode 9 --print-limit 20 \
         python3 checks.py --small --exact --only=add --only=rows || status=1
 done
 exit $status

@@ -52,7 +52,11 @@ Val Lowerer::minMax(bool wantMax, const Val &lhs, const Val &rhs, SourceRange ra
     if (!commonDtype(lhs, rhs, range, what))
       return Val::poison();
     Val smaller = compare(ast::CompareOp::Lt, lhs, rhs, range);
-    return smaller.isPoison() ? smaller : smaller.boolean == wantMax ? rhs : lhs;
+    if (smaller.isPoison())
+      return smaller;
+    const Val &chosen = smaller.boolean == wantMax ? rhs : lhs;
+    bool real = lhs.kind == Val::Kind::Float || rhs.kind == Val::Kind::Float;
+    return real && chosen.isInt() ? Val::ofFloat(floatFromInt(chosen.integer)) : chosen;
   }
   std::optional<RunType> type = commonType(lhs, rhs, range, what);
   if (!type)
@@ -118,8 +122,6 @@ Val Lowerer::buildFma(CallArgs &args) {
 Val Lowerer::choose(const Val &condition, const Val &a, const Val &b, SourceRange range) {
   if (a.isPoison() || b.isPoison())
     return Val::poison();
-  if (condition.isBool())
-    return condition.boolean ? a : b;
   if (a.isTuple() && b.isTuple() && a.elements.size() == b.elements.size()) {
     std::vector<Val> elements;
     for (auto [left, right] : llvm::zip(a.elements, b.elements))
@@ -131,6 +133,13 @@ Val Lowerer::choose(const Val &condition, const Val &a, const Val &b, SourceRang
   std::optional<RunType> type = commonType(a, b, range, "where");
   if (!type)
     return Val::poison();
+  if (condition.isBool()) {
+    const Val &chosen = condition.boolean ? a : b;
+    if (a.isRun() || b.isRun())
+      return Val::run(materialize(chosen, type->dtype, type->shape, range), *type);
+    return isFloat(type->dtype) && chosen.isInt() ? Val::ofFloat(floatFromInt(chosen.integer))
+                                                  : chosen;
+  }
   if (!a.isRun() && !b.isRun() &&
       (!adaptConst(a, type->dtype, range, "where") || !adaptConst(b, type->dtype, range, "where")))
     return Val::poison();

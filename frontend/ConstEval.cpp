@@ -88,13 +88,6 @@ bool tk::fits(Int128 value, Dtype dtype) {
   return value >= minOf(dtype) && value <= maxOf(dtype);
 }
 
-Int128 tk::wrapTo(Int128 value, Dtype dtype) {
-  unsigned bits = dtypeBits(dtype);
-  unsigned __int128 mask = ((unsigned __int128)(1) << bits) - 1;
-  Int128 low = Int128((unsigned __int128)(value)&mask);
-  return isSignedInteger(dtype) && low > maxOf(dtype) ? low - (Int128(1) << bits) : low;
-}
-
 Int128 tk::truncateTo(const APFloat &value, Dtype dtype) {
   if (value.isNaN())
     return 0;

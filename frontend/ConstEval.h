@@ -31,8 +31,6 @@ Int128 truncateTo(const llvm::APFloat &value, Dtype dtype);
 Int128 minOf(Dtype dtype);
 Int128 maxOf(Dtype dtype);
 bool fits(Int128 value, Dtype dtype);
-/// `value` modulo 2^bits, as the type reads it.
-Int128 wrapTo(Int128 value, Dtype dtype);
 
 enum class ConstError { None, Overflow, DivisionByZero, BadShift, Unsupported };
 

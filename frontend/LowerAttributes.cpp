@@ -191,7 +191,8 @@ ArrayAttr Lowerer::readRequire(const ast::Attribute &attr, ArrayRef<ast::Expr *>
       continue;
     std::string text = source.getText(expr->range).str();
     if (auto number = dyn_cast<IntegerAttr>(condition)) {
-      if (number.getInt() == 0)
+      // A fact of @variants that is known chooses nothing.
+      if (number.getInt() == 0 && attr.name.text == "require")
         error<diag::RequireFalse>(expr->range, text, kernel.decl->name.text);
       continue;
     }

@@ -291,6 +291,12 @@ DictionaryAttr Lowerer::tensorEntry(TensorParam &tensor) {
   for (const ast::Expr *expr : type->args) {
     auto *bare = dyn_cast<ast::Name>(expr);
     bool any = bare && bare->text == "_";
+    NameUse use;
+    if (!bare)
+      collectNames(expr, use);
+    for (const auto &entry : use.mentioned)
+      if (auto it = kernel.hostNames.find(entry.first()); it != kernel.hostNames.end())
+        ++it->second.uses;
     inExtents = true;
     Attribute extent = any ? builder.getStringAttr("_") : hostExpr(expr);
     inExtents = false;

@@ -57,6 +57,7 @@ private:
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
   mlir::LogicalResult lowerWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
+  unsigned elementsPerWord(mlir::Value tile);
   llvm::SmallVector<mlir::Value> flatten(mlir::ValueRange values);
   void unflatten(mlir::ValueRange values, mlir::ValueRange flat);
   llvm::SmallVector<mlir::Type> flatTypes(mlir::ValueRange values);

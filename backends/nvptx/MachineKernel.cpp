@@ -99,9 +99,12 @@ static int64_t promised(KernelOp kernel, Attribute value) {
   return 1;
 }
 
-/// Whether the pointer is the only one of its alias class. Classes never overlap where one of them is
-/// written; the loader checks that.
-static bool isAlone(KernelOp kernel, Attribute pointer) {
+/// Whether LLVM may be told that nothing else leads to the pointer's memory: it is the only one of its
+/// alias class (classes never overlap where one of them is written; the loader checks that), and
+/// no barrier hands on what other threads wrote there. LLVM takes a barrier for a call, which cannot
+/// change memory that is `noalias`, and would keep a thread's own view of it.
+static bool isNoalias(KernelOp kernel, Attribute pointer) {
+  bool meets = kernel.walk([](tkg::BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted();
   std::optional<int64_t> own;
   llvm::SmallVector<int64_t> classes;
   for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
@@ -110,9 +113,13 @@ static bool isAlone(KernelOp kernel, Attribute pointer) {
     if (!view && !plain)
       continue;
     classes.push_back(view ? view.getAliasClass() : plain.getAliasClass());
-    std::string name = (accessName(kernel.getArgContract(index), "name") + ".ptr").str();
-    if (cast<StringAttr>(pointer).getValue() == name)
-      own = classes.back();
+    DictionaryAttr entry = kernel.getArgContract(index);
+    std::string name = (accessName(entry, "name") + ".ptr").str();
+    if (cast<StringAttr>(pointer).getValue() != name)
+      continue;
+    own = classes.back();
+    if (meets && accessName(entry, "access") != "in")
+      return false;
   }
   return own && llvm::count(classes, *own) == 1;
 }
@@ -130,7 +137,7 @@ void Machine::attachAttributes(LLVM::LLVMFuncOp function) {
       continue;
     if (int64_t align = promised(kernel, param.value); align > 1)
       function.setArgAttr(i, "llvm.align", builder.getI64IntegerAttr(align));
-    if (isAlone(kernel, param.value))
+    if (isNoalias(kernel, param.value))
       function.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
   }
 }
@@ -290,14 +297,30 @@ LogicalResult Machine::lowerOp(Operation *op) {
 // Control flow: blocks with one argument for each register
 //===----------------------------------------------------------------------===//
 
+/// Elements of 8 and 16 bits travel in words of 32: a register of its own for each would double
+/// what a loop keeps alive.
+unsigned Machine::elementsPerWord(Value tile) {
+  Type type = machineType(elementTypeOf(tile.getType()));
+  if (isa<LLVM::LLVMPointerType>(type) || type.isInteger(1) || type.getIntOrFloatBitWidth() >= 32)
+    return 1;
+  unsigned count = 32 / type.getIntOrFloatBitWidth();
+  return layoutOf(tile).numRegisters() % count == 0 ? count : 1;
+}
+
 SmallVector<Value> Machine::flatten(ValueRange values) {
   SmallVector<Value> flat;
   for (Value value : values) {
-    if (!isa<RankedTensorType>(value.getType()))
+    if (!isa<RankedTensorType>(value.getType())) {
       flat.push_back(scalar(value));
-    else
-      for (unsigned i = 0; i < tiles[value].size(); ++i)
-        flat.push_back(reg(value, i));
+      continue;
+    }
+    unsigned perWord = elementsPerWord(value);
+    for (unsigned i = 0; i < tiles[value].size(); i += perWord) {
+      SmallVector<Value> elements;
+      for (unsigned k = 0; k < perWord; ++k)
+        elements.push_back(reg(value, i + k));
+      flat.push_back(perWord == 1 ? elements[0] : toWords(elements)[0]);
+    }
   }
   return flat;
 }
@@ -310,8 +333,16 @@ void Machine::unflatten(ValueRange values, ValueRange flat) {
       continue;
     }
     Tile tile;
-    for (int32_t i = 0; i < layoutOf(value).numRegisters(); ++i)
-      tile.push_back({flat[next++], 0});
+    unsigned perWord = elementsPerWord(value);
+    Type type = machineType(elementTypeOf(value.getType()));
+    for (int32_t i = 0; i < layoutOf(value).numRegisters(); i += perWord) {
+      Value word = flat[next++];
+      SmallVector<Value> elements{word};
+      if (perWord > 1)
+        elements = fromWords(word, type, perWord);
+      for (Value element : elements)
+        tile.push_back({element, 0});
+    }
     tiles[value] = std::move(tile);
   }
 }
@@ -319,9 +350,14 @@ void Machine::unflatten(ValueRange values, ValueRange flat) {
 SmallVector<Type> Machine::flatTypes(ValueRange values) {
   SmallVector<Type> types;
   for (Value value : values) {
-    bool isTile = isa<RankedTensorType>(value.getType());
-    types.append(isTile ? layoutOf(value).numRegisters() : 1,
-                 machineType(elementTypeOf(value.getType())));
+    Type type = machineType(elementTypeOf(value.getType()));
+    if (!isa<RankedTensorType>(value.getType())) {
+      types.push_back(type);
+      continue;
+    }
+    unsigned perWord = elementsPerWord(value);
+    types.append(layoutOf(value).numRegisters() / perWord,
+                 perWord == 1 ? type : builder.getI32Type());
   }
   return types;
 }

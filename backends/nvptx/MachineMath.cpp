@@ -31,20 +31,22 @@ Value Machine::libdevice(StringRef name, Value x) {
   return LLVM::CallOp::create(builder, loc, callee, x).getResult();
 }
 
-/// e^x = 2^j * 2^f with j = floor(x * log2 e) and f in [0, 1): f is found with a compensated
-/// product (log2 e as a sum of two floats), 2^f by the special function unit (2 ulp at most in
-/// [1, 2)), 2^j by putting j into the exponent's bits. x is clamped so that j stays within -127
-/// (exponent bits 0: the result is zero) and 127 or 128 (infinity).
+/// e^x = 2^j * 2^f with j near x * log2 e, within -126 to 126, and f the rest: found with a
+/// compensated product (log2 e as a sum of two floats), 2^f by the special function unit, 2^j by
+/// putting j into the exponent's bits. A saturating multiply-add keeps j in range without
+/// comparisons; beyond it f grows instead, so that the result over- or underflows by itself, and NaN and
+/// infinities pass through f.
 Value Machine::exponential(Value x) {
   Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
-  constexpr double log2e = 1.4426950408889634;
+  constexpr double log2e = 1.4426950408889634, span = 252.0;
   const float high = float(log2e), low = float(log2e - double(float(log2e)));
-  // 1.5 * 2^23 + 127: adding it leaves floor(y) + 127 in the low bits under rounding down.
-  constexpr double magic = 12582912.0 + 127.0;
-  x = intrinsic("llvm.minimum", f32, {x, floating(89.0, f32)});
-  x = intrinsic("llvm.maximum", f32, {x, floating(-88.0, f32)});
-  Value biased = intrinsic("llvm.nvvm.fma.rm.f", f32, {x, floating(high, f32), floating(magic, f32)});
-  Value whole = LLVM::FSubOp::create(builder, loc, f32, floating(magic, f32), biased); // -j
+  // 1.5 * 2^23: adding it leaves floor(y) in the low bits under rounding down.
+  constexpr double magic = 12582912.0;
+  Value inRange = intrinsic("llvm.nvvm.fma.rn.sat.f", f32,
+                            {x, floating(log2e / span, f32), floating(0.5, f32)});
+  Value biased = intrinsic("llvm.nvvm.fma.rm.f", f32,
+                           {inRange, floating(span, f32), floating(magic + 1, f32)}); // j + 127
+  Value whole = LLVM::FSubOp::create(builder, loc, f32, floating(magic + 127, f32), biased); // -j
   Value rest = LLVM::FMAOp::create(builder, loc, x, floating(high, f32), whole);
   rest = LLVM::FMAOp::create(builder, loc, x, floating(low, f32), rest);
   Value fraction = intrinsic("llvm.nvvm.ex2.approx.ftz.f", f32, rest);

@@ -84,13 +84,19 @@ Value Machine::threadCoordinate(const LinearLayout &layout, unsigned axis) {
   return coordinates[{layout.str(), axis}] = sum;
 }
 
+/// Bits of the coordinate along `axis` that threads set.
+static int32_t threadBitsOf(const LinearLayout &layout, unsigned axis) {
+  int32_t bits = 0;
+  for (InDim dim : {InDim::Lane, InDim::Warp})
+    for (unsigned bit = 0; bit < layout.numBits(dim); ++bit)
+      bits |= layout.basis(dim, bit)[axis];
+  return bits;
+}
+
 /// The coordinate of register `index`. Images of registers and threads rarely share bits; then XOR
 /// is a sum.
 Element Machine::coordinate(const LinearLayout &layout, unsigned axis, unsigned index) {
-  int32_t threadBits = 0;
-  for (InDim dim : {InDim::Lane, InDim::Warp})
-    for (unsigned bit = 0; bit < layout.numBits(dim); ++bit)
-      threadBits |= layout.basis(dim, bit)[axis];
+  int32_t threadBits = threadBitsOf(layout, axis);
   int32_t constant = layout.apply(index, 0, 0)[axis];
   Value var = threadCoordinate(layout, axis);
   if (!var)
@@ -107,7 +113,8 @@ Value Machine::validity(const LinearLayout &layout, unsigned index) {
   Value all;
   for (unsigned axis = 0; axis < layout.rank(); ++axis) {
     int32_t side = layout.shape()[axis];
-    if (side == layout.padded(axis))
+    int32_t farthest = layout.apply(index, 0, 0)[axis] | threadBitsOf(layout, axis);
+    if (side == layout.padded(axis) || farthest < side)
       continue;
     Element at = coordinate(layout, axis, index);
     Value valid;

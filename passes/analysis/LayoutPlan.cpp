@@ -203,6 +203,17 @@ int64_t LayoutPlan::chooseVector(const Class &tiles) {
   return best;
 }
 
+/// How often the power-of-two part of the last side is repeated: the odd factor, when that part alone
+/// gives each thread that runs along the axis a vector. Else 1, and the side is padded.
+static int32_t repeatsOf(ArrayRef<int32_t> shape, int64_t vector, bool warpsOnRows,
+                         const MachineShape &machine) {
+  int64_t side = shape.back(), power = side & -side, rows = 1;
+  for (int32_t other : shape.drop_back())
+    rows *= llvm::PowerOf2Ceil(other);
+  int64_t warps = warpsOnRows ? std::max<int64_t>(1, machine.warps / rows) : machine.warps;
+  return power >= vector * machine.warpSize * warps ? side / power : 1;
+}
+
 /// Lanes run along the last axis first. So do warps, unless the tile is reduced along it: then
 /// warps take other axes first, and the reduction stays within a warp.
 LinearLayout LayoutPlan::distribute(const Class &tiles, int64_t vector) {
@@ -213,8 +224,10 @@ LinearLayout LayoutPlan::distribute(const Class &tiles, int64_t vector) {
   for (unsigned i = 0; i < rank; ++i)
     order.push_back(rank - 1 - i);
   perThread[rank - 1] = vector;
+  SmallVector<int32_t> repeats(rank, 1);
+  repeats[rank - 1] = repeatsOf(shape, vector, tiles.reducedOverLast, machine);
   auto room = [&](unsigned axis) {
-    return std::max<int64_t>(1, int64_t(llvm::PowerOf2Ceil(shape[axis])) /
+    return std::max<int64_t>(1, int64_t(llvm::PowerOf2Ceil(shape[axis] / repeats[axis])) /
                                     (perThread[axis] * lanes[axis] * warps[axis]));
   };
   auto deal = [&](int64_t count, SmallVector<int32_t> &into, ArrayRef<unsigned> axes) {
@@ -230,7 +243,7 @@ LinearLayout LayoutPlan::distribute(const Class &tiles, int64_t vector) {
   if (tiles.reducedOverLast && rank > 1)
     std::rotate(warpOrder.begin(), warpOrder.begin() + 1, warpOrder.end());
   deal(machine.warps, warps, warpOrder);
-  return llvm::cantFail(LinearLayout::blocked(shape, perThread, lanes, warps, order));
+  return llvm::cantFail(LinearLayout::blocked(shape, perThread, lanes, warps, order, repeats));
 }
 
 LinearLayout LayoutPlan::chooseOwn(const Class &tiles) {

@@ -52,13 +52,13 @@ def run_check(name, bench):
     return scores
 
 
-def show(score, verbose):
+def show(score, verbose, most):
     verdict = "FAILED" if score.failures else "passed"
     print(f"{verdict}  {score.name}: {score.passed} good, {len(score.failures)} bad")
-    for failure in score.failures[:_SHOWN_FAILURES]:
+    for failure in score.failures[:most]:
         print(f"    {failure}")
-    if len(score.failures) > _SHOWN_FAILURES:
-        print(f"    and {len(score.failures) - _SHOWN_FAILURES} more")
+    if len(score.failures) > most:
+        print(f"    and {len(score.failures) - most} more")
     for note in score.notes if verbose else []:
         print(f"    {note}")
 
@@ -81,8 +81,10 @@ def main(words=None):
     scores = []
     for name in options.only or CHECKS:
         scores += run_check(name, bench)
+    if options.spoil:
+        print("-- with an error planted in every result: all of them must fail")
     for score in scores:
-        show(score, options.verbose)
+        show(score, options.verbose, 1 if options.spoil else _SHOWN_FAILURES)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump([vars(score) for score in scores], file, indent=1)

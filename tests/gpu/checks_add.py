@@ -23,9 +23,8 @@ def _bits_differ(got, wanted):
 
 def _compare(bench, by, dtype, count, got, x, y):
     """None, or what differs from NumPy's or the interpreter's result."""
-    kernel = "vector_add" if by == "places" else "add_ptr"
     wanted = {"NumPy": numerics.exact_sum(x, y, dtype)}
-    stored = bench.expected(cases.Interpreted(kernel, dtype, 1024, count))
+    stored = bench.expected(cases.interpreted_add(by, dtype, count))
     if stored is not None:
         wanted["the interpreter"] = stored[0]
     for whose, values in wanted.items():

@@ -69,16 +69,14 @@ def _check_spec(bench, score, name, spec):
     for variant in bench.metadata(spec)["variants"]:
         found = counts.get(variant["symbol"], collections.Counter())
         score.note(f"{name} {_describe(variant, found)}")
-        if variant["default_rank"] == 0 and len(bench.metadata(spec)["variants"]) > 1:
-            lacks = [w for w in ("LDG.128", "STG.128") if not found[w]]
-            narrow = [w for w in found if w[:3] in ("LDG", "STG") and not w.endswith("128")]
-            problem = f"no {', '.join(lacks)}" if lacks else None
-            if problem is None and narrow:
-                problem = f"narrow accesses beside the wide ones: {', '.join(sorted(narrow))}"
-            score.record(problem, f"{name} {variant['id']}")
-        if found["LDL.128"] + found["LDL.64"] + found["LDL.32"] and \
-                not variant["resources"]["spill_load_bytes"]:
-            score.note(f"{name} {variant['id']}: local loads that are no spills")
+        if variant["default_rank"] == 0:
+            lacks = [name for name in ("LDG.128", "STG.128") if not found[name]]
+            score.record(f"no {', '.join(lacks)}" if lacks else None, f"{name} {variant['id']}")
+            narrow = [n for n in found if n[:3] in ("LDG", "STG") and not n.endswith("128")]
+            if narrow:
+                score.note(f"{name} {variant['id']}: narrower ones too: {', '.join(narrow)}")
+        if any(n.startswith(("LDL", "STL")) for n in found):
+            score.note(f"{name} {variant['id']}: uses local memory")
 
 
 def run(bench):

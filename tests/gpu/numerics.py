@@ -105,3 +105,15 @@ def describe_mismatch(got, wanted, dtype, bad):
     left, right = widen(got, dtype)[first], widen(wanted, dtype)[first]
     return f"{int(bad.sum())} of {bad.size} elements differ, first at {first}: " \
            f"{left!r}, expected {right!r}"
+
+
+def pack_bound(bound):
+    """Positive f64 bounds rounded up to the upper half of an f32: 16 bits each."""
+    raised = np.nextafter(bound.astype(np.float32), np.float32(np.inf))
+    bits = np.ascontiguousarray(raised).view(np.uint32).astype(np.uint64)
+    return ((bits + np.uint64(0xffff)) >> np.uint64(16)).astype(np.uint16)
+
+
+def unpack_bound(packed):
+    """What pack_bound made, as f64."""
+    return widen(packed, "bf16").astype(np.float64)

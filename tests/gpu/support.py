@@ -1,11 +1,13 @@
 """What all checks share: loading kernels, launching with poisoned outputs, keeping score."""
 
 import dataclasses
+import json
 import os
 
 import numpy as np
 
 import device
+import numerics
 import tkcrt
 
 
@@ -59,7 +61,6 @@ class Bench:
 
     def metadata(self, spec):
         """The kernel's object in the JSON."""
-        import json  # pylint: disable=import-outside-toplevel
         with open(self.path(spec) + ".json", encoding="utf-8") as file:
             return json.load(file)["kernels"][0]
 
@@ -72,13 +73,14 @@ class Bench:
         if not os.path.exists(path):
             return None
         with np.load(path) as file:
-            return file["out"], file["bound"] if "bound" in file else None
+            bound = numerics.unpack_bound(file["bound"]) if "bound" in file else None
+            return file["out"], bound
 
 
-def launch(kernel, tensors, output, scalars=()):
+def launch(kernel, tensors, output, scalars=(), sms=0):
     """Launches once on poisoned output. (elements, problem or None, variant)."""
     output.reset()
-    bound = kernel.bind(*(tensor.view for tensor in tensors), *scalars)
+    bound = kernel.bind(*(tensor.view for tensor in tensors), *scalars, sms=sms)
     bound()
     elements, is_rest_untouched = output.read()
     problem = None if is_rest_untouched else "wrote outside of the output"

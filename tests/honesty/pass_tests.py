@@ -10,7 +10,7 @@ import honesty
 
 PASS = re.compile(r'^def (\w+) : Pass<"([^"]+)"', re.M)
 # An operation of an example: with its dialect, or after `=` or at the start of a line without.
-QUALIFIED = re.compile(r"\b(?:tk|tkg|arith|scf|llvm|nvvm)\.[a-z][a-z0-9_.]*")
+QUALIFIED = re.compile(r"(?<![!#.\w])(?:tk|tkg|arith|scf|llvm|nvvm)\.[a-z][a-z0-9_.]*")
 BARE = re.compile(r"(?:^|[=(]\s*)([a-z]+_?[a-z]+)\b(?!\.)")
 
 

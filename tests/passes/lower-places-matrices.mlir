@@ -111,4 +111,32 @@ tk.kernel @one_row_steps_nowhere(%x: !tk.view<f32, 2, 0>, %y: !tk.view<f32, 2, 1
   %v = tk.read %x[%c0, %c0] widths [1, 32] : !tk.view<f32, 2, 0> -> tensor<1x32xf32>
   tk.return
 }
+
+// Three axes that step along run-time strides: each may take a third of the 32 bits, so that the sum of
+// the three cannot wrap (2^31 / 3 / 4 = 178956970).
+// CHECK-LABEL: tk.kernel @three_strides(
+// CHECK-SAME:    ["le", "v.s0", 178956970], ["ge", "v.s0", -178956970], ["le", "v.s1", 178956970], {{.*}}["ge", "v.s2", -178956970]]
+// CHECK:         tkg.load {{.*}}, tensor<4x4x4xi32>
+tk.kernel @three_strides(%v: !tk.view<f32, 3, 0>) attributes {facts = [], contract = #tk.contract<{kernel = "k",
+    instance = {}, args = [{name = "v", kind = "tensor", dtype = "f32", access = "in", extents = ["A", "B", "C"],
+    strides = ["v.s0", "v.s1", "v.s2"], align = 4}], grid = [1, 1, 1], require = [], disjoint = [], options = {}}>} {
+  %c0 = arith.constant 0 : i64
+  %t = tk.read %v[%c0, %c0, %c0] widths [4, 4, 4] : !tk.view<f32, 3, 0> -> tensor<4x4x4xf32>
+  tk.return
+}
+
+// An `in` tensor that shares its class with one that is written is not read-only.
+// CHECK-LABEL: tk.kernel @in_and_yet_written(
+// CHECK:         tkg.load
+// CHECK-NOT:     readonly
+// CHECK:         tk.return
+tk.kernel @in_and_yet_written(%x: !tk.view<f32, 1, 0>, %y: !tk.view<f32, 1, 0>) attributes {contract = #tk.contract<{
+    kernel = "k", instance = {}, args = [
+    {name = "x", kind = "tensor", dtype = "f32", access = "in", extents = ["N"], strides = [1], align = 4},
+    {name = "y", kind = "tensor", dtype = "f32", access = "out", extents = ["N"], strides = [1], align = 4}],
+    grid = [1, 1, 1], require = [], disjoint = [], options = {}}>} {
+  %c0 = arith.constant 0 : i64
+  %t = tk.read %x[%c0] widths [4] : !tk.view<f32, 1, 0> -> tensor<4xf32>
+  tk.return
+}
 }

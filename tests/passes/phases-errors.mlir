@@ -118,9 +118,9 @@ tk.kernel @buffer_without_offset(%n: i64) attributes {contract = #contract} {
 // -----
 
 module attributes {tk.phase = "Machine"} {
-// expected-error @+1 {{operation `tk.kernel` is not of the machine level}}
 tk.kernel @kernel_left() attributes {contract = #tk.contract<{kernel = "k", instance = {}, args = [],
     grid = [1, 1, 1], require = [], disjoint = [], options = {}}>} {
+  // expected-error @+1 {{operation `tk.return` is not of the machine level}}
   tk.return
 }
 }
