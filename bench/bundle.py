@@ -31,11 +31,12 @@ SCRIPTS = {
     "bench": ["run.py", "plan.py", "harness.py", "peers.py", "families.py", "report.py", "host.py",
               "dryrun.py", "host_launch.c", "configs.json", "sanitize.sh"],
     "tests/gpu": ["checks.py", "cases.py", "checks_add.py", "checks_loader.py", "checks_rows.py",
-                  "checks_sass.py", "device.py", "fake_cuda.py", "numerics.py", "support.py"],
+                  "checks_sass.py", "device.py", "fake_cuda.py", "numerics.py", "support.py",
+                  "ulp.py"],
     "runtime/python": ["tkcrt.py"],
 }
-# Files beside the cubins: what the compile-time measurement compiles.
-SOURCES = ["examples/01_vector_add.tk"]
+# Files beside the cubins: what is compiled there, for the compile time and by ulp.py.
+SOURCES = ["examples/01_vector_add.tk", "tests/gpu/functions.tk"]
 _LIMIT_BYTES = 64 << 20
 
 
@@ -104,14 +105,22 @@ def compile_specs(specs, tkc, tkc_digest, folder):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         made += 1
         if done.returncode:
-            failed[spec.file_name] = done.stderr.strip()
+            failed[spec.file_name] = done.stderr.strip() or f"status {done.returncode}"
             stamps.used.pop(spec.file_name)
+            remove_files(target, target + ".json")
     stamps.save()
     remove_others(folder, [n for s in specs for n in (s.file_name, s.file_name + ".json")])
     print(f"{len(specs)} kernels, {made} compiled, {len(failed)} failed")
     for name, message in failed.items():
         print(f"FAILED {name}: {message}", file=sys.stderr)
     return failed
+
+
+def remove_files(*paths):
+    """An earlier bundle's product must not stand in for one that could not be made."""
+    for path in paths:
+        if os.path.exists(path):
+            os.remove(path)
 
 
 def remove_others(folder, names):
@@ -169,8 +178,7 @@ def interpret_all(tkc, tkc_digest, folder):
         if message:
             failed[run.file_name] = message
             stamps.used.pop(run.file_name)
-            if os.path.exists(target):
-                os.remove(target)
+            remove_files(target)
     stamps.save()
     remove_others(folder, [run.file_name for run in runs])
     print(f"{len(runs)} runs of the interpreter, {len(failed)} failed")
@@ -211,8 +219,9 @@ def main():
         failed = compile_specs(specs, tkc, digest, os.path.join(out, "cubins"))
         interpreter = has_interpreter(tkc)
         if interpreter:
-            interpret_all(tkc, digest, os.path.join(out, "expected"))
+            failed.update(interpret_all(tkc, digest, os.path.join(out, "expected")))
         else:
+            shutil.rmtree(os.path.join(out, "expected"), ignore_errors=True)
             print("this tkc has no interpreter: the checks compare with NumPy alone")
     manifest = {"tkc_sha256": digest, "kernels": len(specs), "failed": failed,
                 "interpreter": interpreter}

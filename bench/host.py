@@ -39,8 +39,9 @@ def compile_times(folder):
     """{what: text}."""
     with tempfile.TemporaryDirectory() as out:
         tkc = unpack_tool(folder, out)
-        version = subprocess.run([tkc, "--version"], check=True, capture_output=True, text=True)
-        result = {"version": version.stdout.strip(), "tkc --version": _median_ms([tkc, "--version"])}
+        ask = [tkc, "--version"]
+        version = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
+        result = {"version": version, "tkc --version": _median_ms(ask)}
         ptxas = shutil.which("ptxas")
         if not ptxas:
             result["vector add"] = "not measured: no ptxas on PATH"

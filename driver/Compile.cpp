@@ -20,7 +20,13 @@
 #include "frontend/Parser.h"
 #include "ir/tk/TkDialect.h"
 #include "ir/tkg/TkgDialect.h"
+#include "llvm/ADT/StringExtras.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Pass/Pass.h"
 #include "passes/Pipeline.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -345,9 +351,30 @@ static void onLlvmDiagnostic(const llvm::DiagnosticInfo *info, void *data) {
   emit<diag::LlvmRejected>(loc, text);
 }
 
+/// Line tables name their files without folders: the same source gives the same bytes anywhere.
+static void dropFolders(llvm::Module &module) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::DebugInfoFinder finder;
+  finder.processModule(module);
+  llvm::SmallSetVector<llvm::DIFile *, 4> files;
+  for (llvm::DICompileUnit *unit : finder.compile_units())
+    files.insert(unit->getFile());
+  for (llvm::DISubprogram *function : finder.subprograms())
+    files.insert(function->getFile());
+  for (llvm::DIScope *scope : finder.scopes())
+    files.insert(scope->getFile());
+  for (llvm::DIFile *file : files)
+    if (file) {
+      StringRef name = llvm::sys::path::filename(file->getFilename());
+      file->replaceOperandWith(0, llvm::MDString::get(context, name));
+      file->replaceOperandWith(1, llvm::MDString::get(context, ""));
+    }
+}
+
 void Compilation::fromLlvm(llvm::Module &module) {
   llvm::LLVMContext &llvmContext = module.getContext();
   llvmContext.setDiagnosticHandlerCallBack(onLlvmDiagnostic, &loc);
+  dropFolders(module);
   orderUseLists(module);
   auto print = [&] {
     std::string text;

@@ -72,6 +72,11 @@ static std::optional<DiagRecord> readInput(const CompileOptions &options, Input 
   input.path = options.input;
   if (llvm::sys::fs::is_directory(input.path))
     return commandLineDiag<diag::CannotRead>("", input.path, "it is a folder");
+  llvm::sys::fs::file_status status;
+  bool known = !llvm::sys::fs::status(input.path, status);
+  if (known && (status.type() == llvm::sys::fs::file_type::character_file ||
+                status.type() == llvm::sys::fs::file_type::block_file))
+    return commandLineDiag<diag::CannotRead>("", input.path, "it is a device"); // may never end
   auto buffer = llvm::MemoryBuffer::getFile(input.path, /*IsText=*/true,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)

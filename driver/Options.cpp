@@ -134,7 +134,7 @@ void Converter::convertOutputName() {
     return;
   StageLookup found = findStageOfOutput(name);
   if (found.notBuiltYet)
-    return wrong<diag::NotBuiltYet>(1, "", "the output of `" + name.str() + "`");
+    return wrong<diag::ToolNotBuiltYet>(1, "", "the output of `" + name.str() + "`");
   if (!found.stage)
     return wrong<diag::UnknownOutputExtension>(
         2, "--emit=STAGE says it; the extensions are in `tkc --help`", name);

@@ -1,6 +1,7 @@
 //===- Outputs.cpp - which files a compile writes, and writing them ----------------===//
 
 #include "driver/Outputs.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"

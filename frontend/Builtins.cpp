@@ -6,6 +6,10 @@
 using namespace llvm;
 using namespace tk;
 
+namespace tk {
+struct BuiltinTable;
+}
+
 struct tk::BuiltinTable {
   static constexpr Builtin entries[] = {
       {"program_id", "axis", &Lowerer::buildProgramId},

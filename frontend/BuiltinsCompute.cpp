@@ -1,6 +1,8 @@
 //===- BuiltinsCompute.cpp - elementwise functions, reductions, choices ---------===//
 
 #include "frontend/Lowerer.h"
+#include "llvm/ADT/StringExtras.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace tk;

@@ -1,6 +1,7 @@
 //===- ConstEval.cpp - arithmetic of compile-time numbers -------------------===//
 
 #include "frontend/ConstEval.h"
+#include "llvm/ADT/APSInt.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Error.h"
 #include <algorithm>

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/Lowerer.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -14,7 +15,9 @@ using namespace tk;
 bool Lowerer::enterRegion(SourceRange range) {
   if (regionDepth < kMaxRegionDepth)
     return true;
-  error<diag::TooDeep>(range, "run-time `if`, `for` and `while`", kMaxRegionDepth);
+  if (!outOfFuel)
+    error<diag::TooDeep>(range, "run-time `if`, `for` and `while`", kMaxRegionDepth);
+  outOfFuel = true;
   return false;
 }
 

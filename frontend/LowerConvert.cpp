@@ -1,6 +1,7 @@
 //===- LowerConvert.cpp - constants, broadcasts and conversions ---------------===//
 
 #include "frontend/Lowerer.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;

@@ -1,6 +1,7 @@
 //===- LowerExpr.cpp - names, literals, unary operators, comparisons, members --===//
 
 #include "frontend/Lowerer.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace tk;
@@ -58,22 +59,35 @@ Val Lowerer::evalKind(const ast::Expr *expr) {
   case ast::ExprKind::TupleIndex:
     return evalTupleIndex(cast<ast::TupleIndex>(expr));
   case ast::ExprKind::Tuple:
-    return evalElements(cast<ast::Tuple>(expr)->elements, Val::Kind::Tuple);
+    return evalElements(cast<ast::Tuple>(expr)->elements, Val::Kind::Tuple, expr->range);
   case ast::ExprKind::List:
-    return evalElements(cast<ast::List>(expr)->elements, Val::Kind::List);
+    return evalElements(cast<ast::List>(expr)->elements, Val::Kind::List, expr->range);
   case ast::ExprKind::Record:
     return notBuilt(expr->range, "records outside of @tune");
   }
   return Val::poison();
 }
 
-Val Lowerer::evalElements(ArrayRef<ast::Expr *> elements, Val::Kind kind) {
-  std::vector<Val> values;
-  for (const ast::Expr *element : elements)
-    values.push_back(eval(element));
-  Val result = Val::tuple(std::move(values));
+static size_t countElements(const Val &val) {
+  size_t count = val.elements.empty() ? 1 : 0;
+  for (const Val &element : val.elements)
+    count += countElements(element);
+  return count;
+}
+
+Val Lowerer::evalElements(ArrayRef<ast::Expr *> elements, Val::Kind kind, SourceRange range) {
+  Val result = Val::tuple({});
   result.kind = kind;
-  return result;
+  result.origin = range;
+  for (const ast::Expr *element : elements)
+    result.elements.push_back(eval(element));
+  // A function that doubles its argument would fill the memory in a few calls.
+  if (countElements(result) <= kMaxElements)
+    return result;
+  error<diag::ValueOutside>(range, "the number of elements of a tuple",
+                            "at most " + std::to_string(kMaxElements),
+                            std::to_string(countElements(result)));
+  return Val::poison();
 }
 
 //===----------------------------------------------------------------------===//

@@ -90,13 +90,8 @@ Flow Lowerer::execReturn(const ast::Return *stmt) {
     frame->returned = Val::unit();
   else if (stmt->values.size() == 1)
     frame->returned = eval(stmt->values[0]);
-  else {
-    std::vector<Val> values;
-    for (const ast::Expr *value : stmt->values)
-      values.push_back(eval(value));
-    frame->returned = Val::tuple(std::move(values));
-    frame->returned.origin = stmt->range;
-  }
+  else
+    frame->returned = evalElements(stmt->values, Val::Kind::Tuple, stmt->range);
   return Flow::Return;
 }
 

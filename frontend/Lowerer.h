@@ -31,6 +31,8 @@ constexpr unsigned kMaxCallDepth = 64;
 constexpr unsigned kMaxRegionDepth = 200;
 /// Expressions and statements inside each other after inlining.
 constexpr unsigned kMaxWalkDepth = 4096;
+/// Numbers in one tuple or list, members of members included.
+constexpr size_t kMaxElements = 256;
 /// Trips of one static_range.
 constexpr int64_t kMaxStaticTrips = 4096;
 /// Expressions and statements elaborated for one kernel.
@@ -257,7 +259,7 @@ private:
   Val evalMember(const ast::Member *expr);
   Val dtypeMember(Dtype dtype, const ast::Member *expr);
   Val evalTupleIndex(const ast::TupleIndex *expr);
-  Val evalElements(llvm::ArrayRef<ast::Expr *> elements, Val::Kind kind);
+  Val evalElements(llvm::ArrayRef<ast::Expr *> elements, Val::Kind kind, SourceRange range);
   Val tensorShape(const TensorParam &tensor, SourceRange range);
   Val evalSubscript(const ast::Subscript *expr);
   std::optional<Int128> evalInt(const ast::Expr *expr, llvm::StringRef what);

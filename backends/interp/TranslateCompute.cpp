@@ -163,7 +163,20 @@ LogicalResult Translator::translateFma(FmaOp op) {
 static int64_t ulpOf(UnaryOp op) {
   if (auto num = op.getNumAttr())
     return num.getUlp();
-  return op.getFn() == UnaryFn::tanh || op.getFn() == UnaryFn::sigmoid ? 4 : 2;
+  switch (op.getFn()) {
+  case UnaryFn::abs:
+  case UnaryFn::floor:
+  case UnaryFn::ceil:
+  case UnaryFn::sqrt:
+    return 0; // rounded correctly
+  case UnaryFn::exp2:
+    return 3;
+  case UnaryFn::tanh:
+  case UnaryFn::sigmoid:
+    return 4;
+  default:
+    return 2;
+  }
 }
 
 LogicalResult Translator::translateUnary(UnaryOp op) {

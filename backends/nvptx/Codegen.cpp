@@ -3,6 +3,7 @@
 #include "backends/metadata/Metadata.h"
 #include "backends/nvptx/Nvptx.h"
 #include "ir/diagnostics/Diagnostics.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -73,9 +74,6 @@ mlir::LogicalResult nvptx::optimize(llvm::Module &module, const Target &target,
     return emit<diag::InternalError>(loc, "LLVM has no NVPTX target");
   module.setDataLayout(machine->createDataLayout());
   if (needsLibdevice(module)) {
-    if (libdevicePath.empty())
-      return withHelp(emit<diag::LibdeviceMissing>(loc),
-                      "name it with --libdevice=PATH, or configure TKC_LIBDEVICE");
     if (failed(linkLibdevice(module, libdevicePath, loc)))
       return mlir::failure();
     setReflection(module);

@@ -15,6 +15,7 @@
 #include "backends/nvptx/Nvptx.h"
 #include "backends/target/Targets.h"
 #include "ir/Phases.h"
+#include "ir/diagnostics/Diagnostics.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 namespace tk::nvptx {
@@ -43,8 +44,10 @@ struct LowerToMachine : nvptx::impl::LowerToMachineBase<LowerToMachine> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     const Target *target = findTarget(targetName);
-    if (!target)
+    if (!target) {
+      emit<diag::InternalError>(module.getLoc(), "the machine passes do not know target `" + targetName + "`");
       return signalPassFailure();
+    }
     bool usesShared = false;
     SmallVector<LoweredVariant> variants;
     for (KernelOp kernel : llvm::to_vector(module.getOps<KernelOp>())) {

@@ -237,8 +237,9 @@ void Machine::lowerPtrAdd(PtrAddOp op) {
     scalars[op] = pointer(scalar(op.getPointer()), {scalar(op.getOffset()), 0}, pointee);
     return;
   }
+  // Here the sum may wrap, as the language says, so it is made before it is extended.
   Tile result;
   for (int32_t i = 0; i < layoutOf(op).numRegisters(); ++i)
-    result.push_back({pointer(reg(op.getPointer(), i), tiles[op.getOffset()][i], pointee), 0});
+    result.push_back({pointer(reg(op.getPointer(), i), {reg(op.getOffset(), i), 0}, pointee), 0});
   tiles[op] = std::move(result);
 }

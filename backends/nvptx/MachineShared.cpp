@@ -191,12 +191,18 @@ Value Machine::bufferPointer(Value buffer, const LinearLayout &layout, unsigned 
     Element at = coordinate(layout, axis, index);
     constant += at.imm * pitch;
     if (at.var) {
-      Value term = LLVM::MulOp::create(builder, loc, at.var, integer(pitch, 32));
-      sum = sum ? LLVM::AddOp::create(builder, loc, sum, term).getResult() : term;
+      // Offsets are within the block's shared memory: nothing wraps.
+      Value term = LLVM::MulOp::create(builder, loc, at.var, integer(pitch, 32),
+                                       LLVM::IntegerOverflowFlags::nsw);
+      sum = sum ? LLVM::AddOp::create(builder, loc, sum, term, LLVM::IntegerOverflowFlags::nsw)
+                      .getResult()
+                : term;
     }
     pitch *= type.getShape()[axis];
   }
-  Value offset = sum ? LLVM::AddOp::create(builder, loc, sum, integer(constant, 32)).getResult()
+  Value offset = sum ? LLVM::AddOp::create(builder, loc, sum, integer(constant, 32),
+                                           LLVM::IntegerOverflowFlags::nsw)
+                           .getResult()
                      : integer(constant, 32);
   if (Value valid = validity(layout, index))
     offset = LLVM::SelectOp::create(builder, loc, valid, offset, integer(*alloc.getOffset(), 32));

@@ -8,6 +8,7 @@
 
 #include "backends/nvptx/Ptxas.h"
 #include "ir/diagnostics/Diagnostics.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

@@ -1,6 +1,7 @@
 //===- TkDialect.cpp - registration, types and attributes of `tk` -----------===//
 
 #include "ir/tk/TkDialect.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

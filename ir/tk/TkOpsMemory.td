@@ -56,7 +56,8 @@ def Tk_ReadOp : Tk_Op<"read", [Tk_MemoryEffects, AttrSizedOperandSegments]> {
     where `mask` is false, is `fill` (a scalar of the element type; zero when absent) and is not
     read.
     ```mlir
-    %v = tk.read %x[%row, %c0] widths [0, 1024] fill %f : !tk.view<f32, 2, 0> -> tensor<1024xf32>
+    %v = tk.read %x[%row, %c0] widths [0, 1024] fill %f : f32
+        : !tk.view<f32, 2, 0> -> tensor<1024xf32>
     ```
   }];
   let arguments = (ins Tk_ViewType:$view, Variadic<I64>:$indices,

@@ -158,7 +158,7 @@ def Tkg_PtxLoadOp : Tkg_Op<"ptx.load", [MemoryEffects<[MemRead]>]> {
     Words are i16, i32 or i64. Where `predicate` is false the words are `fills`. One byte is read
     into an i16, zero-extended, when `byte` is set.
     ```mlir
-    %w = tkg.ptx.load %p if %c fills (%f, %f) readonly : !llvm.ptr<1>, i32
+    %w:2 = tkg.ptx.load %p if %c fills (%f, %f) readonly : !llvm.ptr<1>, i32, i32 -> i32, i32
     ```
   }];
   let arguments = (ins AnyType:$pointer, I1:$predicate, Variadic<AnySignlessInteger>:$fills,

@@ -178,7 +178,10 @@ Interval ScalarAnalysis::computeRange(Value value) {
 //===----------------------------------------------------------------------===//
 
 static int64_t powerOf(int64_t number) {
-  return number == 0 ? kMaxPower : std::min(number & -number, kMaxPower);
+  if (number == 0)
+    return kMaxPower;
+  uint64_t bits = number;
+  return int64_t(std::min<uint64_t>(bits & (~bits + 1), kMaxPower));
 }
 
 int64_t ScalarAnalysis::divisorOfName(StringRef name) {

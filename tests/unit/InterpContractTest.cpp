@@ -154,3 +154,30 @@ TEST_CASE("an operation that is not of stage tk is refused", "[interp]") {
   CHECK(harness.said("2: TK5035: the interpreter cannot run `arith.divsi`: it is not an operation "
                      "of stage tk"));
 }
+
+TEST_CASE("alignment, zeroed arguments and the arena are checked", "[interp]") {
+  const std::string params = "%x: !tk.view<f32, 1, 0>";
+  const std::string entry = tensorEntry("x", DType::f32, "inout", "\"N\"", "1");
+  Buffer x = Buffer::make("x", DType::f32, {8});
+  x.origin = 1;
+  x.extents = {4};
+  std::string aligned = kernelText(params, entry, "1, 1, 1", "");
+  aligned.replace(aligned.find("align = 4"), 9, "align = 16");
+  Harness first;
+  CHECK(failed(first.run(aligned, {Argument::tensor("x", x)})));
+  CHECK(first.said("TK5029: `x` begins at an address that is not a multiple of 16 bytes"));
+
+  std::string zeroed = kernelText(params, entry, "1, 1, 1", "");
+  zeroed.replace(zeroed.find("align = 4"), 9, "align = 4, zeroed = true");
+  Buffer dirty = bufferOf<float>("x", DType::f32, {0, 0, 3});
+  Harness second;
+  CHECK(failed(second.run(zeroed, {Argument::tensor("x", dirty)})));
+  CHECK(second.said("TK5034: `x` must be zero on entry, element 2 is 3"));
+
+  Options small;
+  small.maxArenaBytes = 64;
+  Harness third;
+  const std::string body = "  %i = tk.arange 0 : tensor<1024xi32>";
+  CHECK(failed(third.run(kernelText(params, entry, "1, 1, 1", body), {Argument::tensor("x", x)}, small)));
+  CHECK(third.said("TK5036: one program instance needs"));
+}
