@@ -1,9 +1,9 @@
 //===- Compile.h - the compiler as a call --------------------------------------===//
 //
-// `compile` takes options and one input and gives the stages that were asked for as bytes in memory;
-// it writes no file and prints nothing but what -v, --print-ir-* and --time-passes ask for. What it
-// finds goes through the context's diagnostics. The tests and `tkc` itself use it; Driver.h adds
-// rendering, crash safety and files.
+// `compile` takes options and one input and gives the stages that were asked for as bytes in
+// memory; it writes no file and prints nothing but what -v, --print-ir-* and --time-passes ask
+// for. What it finds goes through the context's diagnostics. The tests and `tkc` itself use it;
+// Driver.h adds rendering, crash safety and files.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -43,8 +43,8 @@ struct Input {
 CompileResult compile(const CompileOptions &options, const Input &input,
                       const std::string &outputName, mlir::MLIRContext &context);
 
-/// The module of a .tk file, or of one that `--emit=tk` wrote; null after a diagnostic, with the exit
-/// status in `status`.
+/// The module of a .tk file, or of one that `--emit=tk` wrote; null after a diagnostic, with the
+/// exit status in `status`.
 mlir::OwningOpRef<mlir::ModuleOp> compileToTk(const CompileOptions &options, const Input &input,
                                               mlir::MLIRContext &context, int &status);
 

@@ -15,6 +15,7 @@
 #include "driver/Tools.h"
 #include "ir/diagnostics/Render.h"
 #include "ir/diagnostics/VerifyDiagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"

@@ -3,6 +3,7 @@
 #include "driver/PassRunner.h"
 #include "ir/Phases.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 
 using namespace tk;

@@ -64,6 +64,14 @@ static const ast::Ident &nameOf(const ast::Decl *decl) {
   return none;
 }
 
+/// Symbols are made of kernel names and `__`, beside `tkc_` names of our own: `k__f32`, `k__any`.
+void Lowerer::checkKernelName(const ast::Ident &name) {
+  if (name.text.contains("__"))
+    error<diag::ReservedName>(name.range, name.text, "__").help("write the name with single underscores");
+  else if (name.text.starts_with("tkc_"))
+    error<diag::ReservedName>(name.range, name.text, "tkc_").help("choose another prefix");
+}
+
 void Lowerer::declareAll() {
   for (const ast::Decl *decl : file.decls) {
     if (isa<ast::Import>(decl)) {
@@ -77,6 +85,8 @@ void Lowerer::declareAll() {
           .note(nameOf(it->second).range, "the first declaration is here");
     else if (isa<ast::Struct>(decl))
       notBuilt(name.range, "`struct`");
+    if (isa<ast::Kernel>(decl))
+      checkKernelName(name);
   }
 }
 

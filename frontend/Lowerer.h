@@ -119,6 +119,7 @@ private:
 
   // --- LowerFile.cpp: declarations, selection, locations -----------------------
   void declareAll();
+  void checkKernelName(const ast::Ident &name);
   llvm::SmallVector<const ast::Kernel *> selectKernels();
   void checkDefines(llvm::ArrayRef<const ast::Kernel *> kernels);
   mlir::Location loc(SourceRange range);

@@ -61,8 +61,8 @@ static void retypeConstant(arith::ConstantOp constant) {
 
 static Value convert(OpBuilder &builder, Location loc, Value tile, const LinearLayout &wanted) {
   LinearLayout have = tkg::layoutOf(tile.getType()).getMap();
-  std::optional<ConversionKind> kind = conversionKind(have, wanted);
-  StringRef how = kind && *kind <= ConversionKind::Registers ? "registers" : "shared";
+  bool renames = llvm::cantFail(LayoutConversion::create(have, wanted)).isRenaming();
+  StringRef how = renames ? "registers" : "shared";
   auto type = tkg::withLayout(tile.getType(), tkg::LayoutAttr::get(tile.getContext(), wanted));
   int64_t bytes = type.getNumElements() * elementBits(type) / 8;
   std::string shown;

@@ -1,9 +1,9 @@
 //===- InsertBarriers.cpp - barriers where threads depend on one another ---------===//
 //
 // Requires: phase SmemAllocated.
-// Ensures:  phase Ordered, proved on every compile: the analysis runs again over the result and
-//           finds no unordered pair.
-// Fails:    TK9004 when the proof fails.
+// Ensures:  phase Ordered, checked on every compile: the analysis runs again over the result and
+//           must find no unordered pair.
+// Fails:    TK9004 when it finds one.
 //
 //   tkg.buf_store %p, %b
 //   %q = tkg.buf_load %b

@@ -104,6 +104,8 @@ Value PlaceLowering::constant(int64_t number, Type type) {
 /// share their masks.
 Value PlaceLowering::extentOf(const Place &place, int64_t axis) {
   Attribute wanted = extentExpression(kernel, place.view, axis);
+  if (wanted == builder.getStringAttr("_")) // any extent: each axis is its own
+    return ExtentOp::create(builder, loc, builder.getI64Type(), place.view, axis);
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     auto type = dyn_cast<ViewType>(argument.getType());
     for (int64_t other = 0; type && other < type.getRank(); ++other)

@@ -95,7 +95,7 @@ def AllocateSharedMemory : Pass<"tk-allocate-shared-memory", "::mlir::ModuleOp">
 def InsertBarriers : Pass<"tk-insert-barriers", "::mlir::ModuleOp"> {
   let summary = "order every dependence between threads by a barrier";
   let description = [{
-    Requires: phase `SmemAllocated`. Ensures: phase `Ordered`, proved by the same analysis run
+    Requires: phase `SmemAllocated`. Ensures: phase `Ordered`, checked by the same analysis run
     again: between two accesses of which one writes, and that may touch the same bytes from
     different threads, stands a `tkg.barrier`. Fails with TK9004 when the proof fails.
   }];

@@ -30,12 +30,19 @@ namespace tk {
 using namespace mlir;
 using namespace tk;
 
-static bool isCheap(Operation *op) {
+/// Index arithmetic deeper than this is no longer cheap to repeat.
+static constexpr int kMaxCheapDepth = 6;
+
+static bool isCheap(Operation *op, int depth = 0) {
   if (!op || op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
     return false;
   if (isa<ArangeOp, SplatOp, arith::ConstantOp>(op))
     return true;
-  return isa<ExpandDimsOp, BroadcastOp>(op) && isCheap(op->getOperand(0).getDefiningOp());
+  if (depth == kMaxCheapDepth || !isa<ExpandDimsOp, BroadcastOp, arith::ExtSIOp, arith::AddIOp, arith::MulIOp>(op))
+    return false;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    return isCheap(operand.getDefiningOp(), depth + 1);
+  });
 }
 
 /// Gives each use of a cheap producer a producer of its own, users of users first.

@@ -56,7 +56,8 @@ static void addArgumentFacts(KernelOp kernel, unsigned index, FactList &facts) {
   StringAttr pointer = StringAttr::get(context, pointerName(kernel, index));
   if (isa<PtrType>(type))
     return facts.require(pointer, kWidestAccessBytes);
-  if (type.isInteger(32) || type.isInteger(64))
+  bool isHuge = entry.getAs<StringAttr>("dtype").getValue() == "u64"; // no value for a guard past 2^63
+  if ((type.isInteger(32) || type.isInteger(64)) && !isHuge)
     return facts.require(entry.get("name"), kScalarMultiple);
   auto view = dyn_cast<ViewType>(type);
   if (!view)

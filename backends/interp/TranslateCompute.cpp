@@ -345,12 +345,12 @@ static std::optional<IntegerForm> binaryFormOf(Operation *op) {
   };
   using Form = std::optional<IntegerForm>;
   return llvm::TypeSwitch<Operation *, Form>(op)
-      .Case<arith::AddIOp, arith::AddFOp>([](auto) { return Form({BinaryOp::Add}); })
-      .Case<arith::SubIOp, arith::SubFOp>([](auto) { return Form({BinaryOp::Sub}); })
-      .Case<arith::MulIOp, arith::MulFOp>([](auto) { return Form({BinaryOp::Mul}); })
-      .Case<arith::AndIOp>([](auto) { return Form({BinaryOp::And}); })
-      .Case<arith::OrIOp>([](auto) { return Form({BinaryOp::Or}); })
-      .Case<arith::XOrIOp>([](auto) { return Form({BinaryOp::Xor}); })
+      .Case<arith::AddIOp, arith::AddFOp>([](auto) { return Form(IntegerForm{BinaryOp::Add}); })
+      .Case<arith::SubIOp, arith::SubFOp>([](auto) { return Form(IntegerForm{BinaryOp::Sub}); })
+      .Case<arith::MulIOp, arith::MulFOp>([](auto) { return Form(IntegerForm{BinaryOp::Mul}); })
+      .Case<arith::AndIOp>([](auto) { return Form(IntegerForm{BinaryOp::And}); })
+      .Case<arith::OrIOp>([](auto) { return Form(IntegerForm{BinaryOp::Or}); })
+      .Case<arith::XOrIOp>([](auto) { return Form(IntegerForm{BinaryOp::Xor}); })
       .Case<DivOp>([&](auto typed) { return Form(partial(typed, BinaryOp::Div)); })
       .Case<RemOp>([&](auto typed) { return Form(partial(typed, BinaryOp::Rem)); })
       .Case<ShlOp>([&](auto typed) { return Form(partial(typed, BinaryOp::Shl)); })

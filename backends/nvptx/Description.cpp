@@ -8,6 +8,7 @@
 #include "backends/metadata/Metadata.h"
 #include "backends/nvptx/Machine.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -81,6 +82,26 @@ static Object describeVariant(const LoweredVariant &variant, const Target &targe
       {"params", describeParams(variant.params)}};
 }
 
+/// Analyses rest on extents below the largest index, so the loader checks them. A name that a scalar
+/// has too is the scalar's, with its own range.
+static Object describeRanges(ArrayAttr args) {
+  Object ranges;
+  llvm::StringSet<> scalars;
+  for (Attribute entry : args) {
+    auto arg = cast<DictionaryAttr>(entry);
+    if (arg.getAs<StringAttr>("kind").getValue() == "scalar")
+      scalars.insert(arg.getAs<StringAttr>("name").getValue());
+  }
+  for (Attribute entry : args) {
+    auto extents = cast<DictionaryAttr>(entry).getAs<ArrayAttr>("extents");
+    for (Attribute extent : extents ? extents.getValue() : ArrayRef<Attribute>())
+      if (auto name = dyn_cast<StringAttr>(extent))
+        if (name.getValue() != "_" && !scalars.contains(name.getValue()))
+          ranges[name.getValue()] = Array{0, kLargestIndex};
+  }
+  return ranges;
+}
+
 /// An empty grid launches nothing; the grid itself says so.
 static Object describeKernel(KernelOp kernel, Array variants) {
   DictionaryAttr contract = kernel.getContract().getFields();
@@ -89,7 +110,7 @@ static Object describeKernel(KernelOp kernel, Array variants) {
     entry[field] = attributeToJson(contract.get(field));
   if (Attribute tune = contract.get("tune"))
     entry["tune"] = attributeToJson(tune);
-  entry["ranges"] = Object{};
+  entry["ranges"] = describeRanges(contract.getAs<ArrayAttr>("args"));
   entry["noop_when"] = nullptr;
   entry["variants"] = std::move(variants);
   return entry;

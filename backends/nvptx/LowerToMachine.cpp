@@ -17,6 +17,7 @@
 #include "ir/Phases.h"
 #include "ir/diagnostics/Diagnostics.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Pass/Pass.h"
 
 namespace tk::nvptx {
 #define GEN_PASS_DECL

@@ -169,6 +169,8 @@ Value Machine::shift(Operation *op, ValueRange v, bool left) {
   unsigned bits = v[0].getType().getIntOrFloatBitWidth();
   bool arithmeticShift = !left && !op->hasAttr("is_unsigned");
   Value width = integer(bits, bits), last = integer(bits - 1, bits);
+  // The count is cut by a mask where the clamp picks 0 afterwards: a compare and select around the
+  // bare count is what LLVM takes for the hardware's clamping shift, whose count has 32 bits only.
   if (bits == 1) { // any count but 0 is past the width; the arithmetic shift keeps the sign
     if (arithmeticShift)
       return v[0];
@@ -176,9 +178,11 @@ Value Machine::shift(Operation *op, ValueRange v, bool left) {
     return LLVM::AndOp::create(builder, loc, v[0], none);
   }
   Value inside = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult, v[1], width);
-  Value count = LLVM::SelectOp::create(builder, loc, inside, v[1], last);
-  if (arithmeticShift)
-    return LLVM::AShrOp::create(builder, loc, v[0], count);
+  if (arithmeticShift) {
+    Value clamped = LLVM::SelectOp::create(builder, loc, inside, v[1], last);
+    return LLVM::AShrOp::create(builder, loc, v[0], clamped);
+  }
+  Value count = LLVM::AndOp::create(builder, loc, v[1], last);
   Value shifted = left ? LLVM::ShlOp::create(builder, loc, v[0], count).getResult()
                        : LLVM::LShrOp::create(builder, loc, v[0], count).getResult();
   return LLVM::SelectOp::create(builder, loc, inside, shifted, integer(0, bits));

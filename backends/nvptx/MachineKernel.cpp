@@ -31,9 +31,15 @@ static std::string viewPointer(KernelOp kernel, Value view) {
   return (accessName(kernel.getArgContract(index), "name") + ".ptr").str();
 }
 
+/// What the host computes for an extent or stride. An extent of `_` has no name but its place's.
 static Attribute entryOf(KernelOp kernel, Value view, StringRef list, int64_t axis) {
   unsigned index = cast<BlockArgument>(view).getArgNumber();
-  return kernel.getArgContract(index).getAs<ArrayAttr>(list)[axis];
+  Attribute entry = kernel.getArgContract(index).getAs<ArrayAttr>(list)[axis];
+  auto any = StringAttr::get(kernel.getContext(), "_");
+  if (entry != any)
+    return entry;
+  StringRef name = accessName(kernel.getArgContract(index), "name");
+  return StringAttr::get(kernel.getContext(), (name + ".e" + Twine(axis)).str());
 }
 
 static std::string keyOf(Attribute value) {

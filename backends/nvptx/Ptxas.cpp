@@ -14,12 +14,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Regex.h"
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
@@ -216,41 +211,6 @@ static std::string findVersion(StringRef text) {
   return rest.take_while([](char c) { return llvm::isDigit(c) || c == '.'; }).str();
 }
 
-/// Runs the assembler, both outputs into `log`, in a folder without files: line tables would take the
-/// time and size of a source that happens to lie where tkc was started. Returns the exit status,
-/// or with a reason -1 when it did not start and -2 when a signal ended it.
-static int runAssembler(llvm::ArrayRef<StringRef> args, StringRef log, std::string &reason) {
-  llvm::SmallString<128> program(args.front());
-  llvm::sys::fs::make_absolute(program);
-  std::vector<std::string> words{program.str().str()};
-  for (StringRef word : args.drop_front())
-    words.push_back(word.str());
-  std::vector<char *> argv;
-  for (std::string &word : words)
-    argv.push_back(word.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, log.str().c_str(), O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  posix_spawn_file_actions_addchdir_np(&actions, "/proc/self");
-  pid_t child = 0;
-  int error = posix_spawn(&child, words[0].c_str(), &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) {
-    reason = std::strerror(error);
-    return -1;
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status))
-    return WEXITSTATUS(status);
-  reason = std::string("it was ended by a signal: ") + strsignal(WTERMSIG(status));
-  return -2;
-}
-
 static std::string askVersion(StringRef path) {
   MemoryFile out("version");
   if (!out.isOpen())
@@ -335,12 +295,29 @@ static void reportNotes(const Assembly &assembly, llvm::ArrayRef<PtxasNote> note
   }
 }
 
+/// Gives every `.file "name"` the time and size 1: for one that has none ptxas looks for a file of
+/// that name in the folder it runs in, and its time would get into the line table.
+static std::string pinFileTimes(StringRef ptx) {
+  std::string result;
+  while (!ptx.empty()) {
+    auto [line, rest] = ptx.split('\n');
+    result += line;
+    if (line.ltrim().starts_with(".file") && line.rtrim().ends_with("\""))
+      result += ", 1, 1";
+    if (ptx.size() > line.size())
+      result += '\n';
+    ptx = rest;
+  }
+  return result;
+}
+
 mlir::FailureOr<Assembly>
 nvptx::assemble(const Assembler &assembler, StringRef ptx, const Target &target,
                 const AssembleOptions &options, mlir::Location loc,
                 llvm::function_ref<mlir::Location(StringRef)> locOf) {
   MemoryFile in("ptx"), out("cubin"), log("log");
-  if (!in.isOpen() || !out.isOpen() || !log.isOpen() || !in.write(ptx))
+  bool written = in.write(ptx.contains(".file") ? pinFileTimes(ptx) : ptx.str());
+  if (!in.isOpen() || !out.isOpen() || !log.isOpen() || !written)
     return emit<diag::PtxasNotRun>(loc, assembler.path, "no memory file for its input");
   std::string gpu = "--gpu-name=" + std::string(target.name);
   std::string level = "-O" + std::to_string(options.optLevel);
@@ -348,9 +325,13 @@ nvptx::assemble(const Assembler &assembler, StringRef ptx, const Target &target,
   llvm::SmallVector<StringRef> args = {assembler.path, "-v", gpu, level, inPath, "-o", outPath};
   if (options.lineInfo)
     args.push_back("-lineinfo");
+  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(logPath), StringRef(logPath)};
   std::string reason;
-  int status = runAssembler(args, logPath, reason);
-  if (status == -1)
+  bool notStarted = false;
+  int status = llvm::sys::ExecuteAndWait(assembler.path, args, std::nullopt, redirects,
+                                         /*SecondsToWait=*/0, /*MemoryLimit=*/0, &reason,
+                                         &notStarted);
+  if (notStarted || status == -1)
     return emit<diag::PtxasNotRun>(loc, assembler.path, reason);
   Assembly result;
   result.log = log.read();

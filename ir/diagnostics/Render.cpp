@@ -7,6 +7,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Regex.h"
+#include "mlir/IR/BuiltinAttributes.h"
 
 using namespace tk;
 using mlir::DiagnosticSeverity;

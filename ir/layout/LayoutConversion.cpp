@@ -142,6 +142,24 @@ std::optional<Index> LayoutConversion::sourceOf(const Index &index) const {
   return found;
 }
 
+bool LayoutConversion::isRenaming() const {
+  if (means > ConversionKind::Registers)
+    return false;
+  for (int32_t reg = 0; reg < dst.numRegisters(); ++reg) {
+    std::optional<int32_t> common;
+    for (int32_t warp = 0; warp < dst.numWarps(); ++warp)
+      for (int32_t lane = 0; lane < dst.numLanes(); ++lane) {
+        std::optional<Index> from = sourceOf(Index{reg, lane, warp, 0, 0});
+        if (!from)
+          continue; // padding
+        if (from->lane != lane || from->warp != warp || (common && *common != from->reg))
+          return false;
+        common = from->reg;
+      }
+  }
+  return true;
+}
+
 std::optional<ConversionKind> tk::conversionKind(const LinearLayout &src, const LinearLayout &dst) {
   Expected<LayoutConversion> conversion = LayoutConversion::create(src, dst);
   if (conversion)

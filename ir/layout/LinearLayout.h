@@ -409,6 +409,10 @@ public:
   /// True if cores and repeats agree; then the map is linear on the core, and a repeat of `dst`
   /// comes from the same repeat of `src`.
   bool isLinear() const { return linear; }
+  /// True if each register of `dst` comes from one register of the same thread, the same one in
+  /// all lanes and warps: then the conversion is renaming. `Registers` alone does not say so; which
+  /// register a thread needs may depend on its lane.
+  bool isRenaming() const;
   /// If linear: the source place of one bit of the core; those of the set bits XOR together.
   Index sourceOfBit(InDim dim, unsigned bit) const;
 

@@ -25,6 +25,10 @@
 
 namespace tk {
 
+/// The most that a program id, an extent or a stride can be: addresses have 47
+/// bits. The loader checks extents.
+inline constexpr int64_t kLargestIndex = int64_t(1) << 47;
+
 /// The element type of a tile, or the type itself when it is a scalar.
 inline mlir::Type elementTypeOf(mlir::Type type) {
   auto tile = mlir::dyn_cast<mlir::RankedTensorType>(type);

@@ -166,6 +166,14 @@ LogicalResult ConvertOp::verify() {
     return emitOpError() << "changes " << from << " into " << to;
   if (!layoutOf(from) || !layoutOf(to))
     return emitOpError() << "needs a layout on both sides";
+  if (getHow() != "registers" && getHow() != "shared")
+    return emitOpError() << "has no way `" << getHow() << "`";
+  llvm::Expected<tk::LayoutConversion> map =
+      tk::LayoutConversion::create(layoutOf(from).getMap(), layoutOf(to).getMap());
+  if (!map)
+    return emitOpError() << llvm::toString(map.takeError());
+  if (getHow() == "registers" && !map->isRenaming())
+    return emitOpError() << "is no renaming of registers: which one a thread needs depends on the thread";
   return success();
 }
 

@@ -50,8 +50,8 @@ def Tkg_StoreOp : Tkg_Op<"store", [Tkg_MemoryEffects]> {
 def Tkg_ConvertOp : Tkg_Op<"convert", [Pure]> {
   let summary = "the same tile in another layout";
   let description = [{
-    `how` is the cheapest means the algebra proves possible: `registers` (renaming), `lanes` or
-    `shared`.
+    `how` is the cheapest means the algebra proves possible: `registers`, when each register of the
+    result is one register of the operand in every thread alike, else `shared`.
     ```mlir
     %b = tkg.convert %a how "registers"
         : tensor<2xf32, #tkg.layout<"register=[[1]], lane=[[0],[0],[0],[0],[0]]">>

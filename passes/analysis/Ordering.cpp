@@ -24,7 +24,8 @@ public:
   Pending block(Block &block, Pending pending);
 
 private:
-  Pending loop(Operation *op, const Pending &before);
+  Pending loop(scf::ForOp op, const Pending &before);
+  Pending loop(scf::WhileOp op, const Pending &before);
   Pending branch(scf::IfOp op, const Pending &before);
 
   function_ref<bool(Operation *, Operation *)> conflict;
@@ -85,15 +86,23 @@ static Pending join(Pending a, const Pending &b) {
   return a;
 }
 
-Pending Walk::loop(Operation *op, const Pending &before) {
+/// Two rounds: the second meets everything that an iteration leaves pending, and a third would meet
+/// the same, since what passes through an iteration is there before it already.
+Pending Walk::loop(scf::ForOp op, const Pending &before) {
   Pending state = before;
-  for (int round = 0; round < 2; ++round) {
-    Pending entry = join(before, state);
-    for (Region &region : op->getRegions())
-      entry = block(region.front(), entry);
-    state = entry;
-  }
+  for (int round = 0; round < 2; ++round)
+    state = block(*op.getBody(), join(before, state));
   return join(before, state);
+}
+
+/// A while loop is left from its condition, so that is what its state is after.
+Pending Walk::loop(scf::WhileOp op, const Pending &before) {
+  Pending condition = block(*op.getBeforeBody(), before);
+  for (int round = 0; round < 2; ++round) {
+    Pending body = block(*op.getAfterBody(), condition);
+    condition = join(condition, block(*op.getBeforeBody(), join(before, body)));
+  }
+  return condition;
 }
 
 Pending Walk::branch(scf::IfOp op, const Pending &before) {
@@ -108,8 +117,10 @@ Pending Walk::block(Block &body, Pending pending) {
       pending.clear();
     } else if (auto ifOp = dyn_cast<scf::IfOp>(op)) {
       pending = branch(ifOp, pending);
-    } else if (isa<scf::ForOp, scf::WhileOp>(op)) {
-      pending = loop(&op, pending);
+    } else if (auto forOp = dyn_cast<scf::ForOp>(op)) {
+      pending = loop(forOp, pending);
+    } else if (auto whileOp = dyn_cast<scf::WhileOp>(op)) {
+      pending = loop(whileOp, pending);
     } else if (accessOf(&op)) {
       for (Operation *earlier : pending)
         if (conflicts(earlier, &op)) {

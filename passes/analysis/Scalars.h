@@ -24,9 +24,6 @@ struct Interval {
   bool isNonNegative() const { return lo >= 0; }
 };
 
-/// The most that a program id, an extent or a stride can be: addresses have 47 bits.
-inline constexpr int64_t kLargestIndex = int64_t(1) << 47;
-
 /// The contract expression of an extent or stride of a view that is a kernel argument: an integer,
 /// a name, or a term. Null when `view` is no argument.
 mlir::Attribute extentExpression(KernelOp kernel, mlir::Value view, int64_t axis);

@@ -131,6 +131,7 @@ static tkc_status readStrides(EncodeState &state, const ArgInfo &info, const tkc
   int64_t dense = 1;
   for (int axis = tensor.rank - 1; axis >= 0; --axis) {
     state.slots[info.strideSlot + axis] = tensor.strides ? tensor.strides[axis] : dense;
+    state.slots[info.extentSlot + axis] = tensor.extents[axis];
     int64_t extent = tensor.extents[axis] > 1 ? tensor.extents[axis] : 1;
     if (!tensor.strides && !mulTo(dense, extent, dense))
       return fail(state.err, TKC_E_EXTENT,

@@ -47,6 +47,7 @@ struct ArgInfo {
   std::vector<DimSpec> extents, strides; ///< as many of the one as of the other
   int pointerSlot = -1;                  ///< tensors and pointers
   int strideSlot = -1;                   ///< of axis 0; the other axes' follow
+  int extentSlot = -1;                   ///< the same, of the extents as given
   int scalarSlot = -1;                   ///< integer scalars
   bool isInExpr = false;                 ///< a scalar that an expression uses
   bool hasDefault = false;

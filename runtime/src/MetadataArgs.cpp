@@ -128,6 +128,14 @@ static bool readArg(Reader &reader, const Json &json, NameTable &names, int inde
     if (axis == 0)
       arg.strideSlot = slot;
   }
+  for (size_t axis = 0; axis < extents->size(); ++axis) {
+    int slot =
+        names.add(reader, arg.name + ".e" + std::to_string(axis), index, static_cast<int>(axis));
+    if (slot < 0)
+      return false;
+    if (axis == 0)
+      arg.extentSlot = slot;
+  }
   return true;
 }
 

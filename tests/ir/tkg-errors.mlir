@@ -60,6 +60,16 @@ tkg.store %v, %p[%i] : tensor<2xf32, #tkg.layout<"register=[[1]], lane=[[0],[0],
 %0 = tkg.convert %v how "registers" : tensor<2xf32> -> tensor<2xf16>
 
 // -----
+%v = arith.constant dense<0.0> : tensor<2xf32, #tkg.layout<"register=[[1]], lane=[[0],[0],[0],[0],[0]]">>
+// expected-error @+1 {{is no renaming of registers: which one a thread needs depends on the thread}}
+%0 = tkg.convert %v how "registers" : tensor<2xf32, #tkg.layout<"register=[[1]], lane=[[0],[0],[0],[0],[0]]">> -> tensor<2xf32, #tkg.layout<"lane=[[1],[0],[0],[0],[0]]">>
+
+// -----
+%v = arith.constant dense<0.0> : tensor<2xf32, #tkg.layout<"lane=[[1],[0],[0],[0],[0]]">>
+// expected-error @+1 {{has no way `magic`}}
+%0 = tkg.convert %v how "magic" : tensor<2xf32, #tkg.layout<"lane=[[1],[0],[0],[0],[0]]">> -> tensor<2xf32, #tkg.layout<"lane=[[1],[0],[0],[0],[0]]">>
+
+// -----
 %v = arith.constant dense<0.0> : tensor<2xf32>
 // expected-error @+1 {{axis 1 is not an axis of 'tensor<2xf32>'}}
 %0 = tkg.reduce %v axis 1 order any : tensor<2xf32> -> f32 {

@@ -63,14 +63,14 @@ tk.kernel @result_planned_otherwise(%n: i64) attributes {contract = #contract} {
   tk.return
 }
 
-// A broadcast that needs its operand elsewhere converts the operand; where each thread has what it
-// needs in some register, by renaming.
+// A broadcast that needs its operand elsewhere converts the operand. Each thread has what it needs in
+// some register here, but in which one depends on its warp: that is no renaming.
 // CHECK-LABEL: tk.kernel @operand_of_a_broadcast(
-// CHECK:         %[[V:.*]] = tkg.convert %{{.*}} how "registers"
+// CHECK:         %[[V:.*]] = tkg.convert %{{.*}} how "shared"
 // CHECK:         tk.expand_dims %[[V]], 1
 tk.kernel @operand_of_a_broadcast(%n: i64) attributes {contract = #contract} {
   %v = arith.constant {tkg.layouts = [#C]} dense<1.0> : tensor<4xf32>
-  // expected-remark @+1 {{TK4103: tile tensor<4xf32> changes its layout through registers: 0 bytes a block}}
+  // expected-remark @+1 {{TK4103: tile tensor<4xf32> changes its layout through shared memory: 16 bytes a block}}
   %e = tk.expand_dims %v, 1 {tkg.layouts = [#tkg.layout<"register=[[2,0]], lane=[[0,0],[0,0],[0,0],[0,0],[0,0]], warp=[[1,0]]">]} : tensor<4xf32> -> tensor<4x1xf32>
   tk.return
 }

@@ -1,0 +1,254 @@
+"""Compares the PTX that tkc writes with its interpreter, on the CPU.
+
+    compare.py --tkc=build/release/bin/tkc [--seeds=3] [--only=TEXT] GROUP...
+
+A group is a function of cases.py. Each of its cases is compiled; every variant whose `when` holds
+runs in the emulator of ptx.py with the arrays where the case puts them, and must leave in them what
+`tkc run` does: the same bits, or what `tkc run --bound` allows.
+"""
+
+import argparse
+import dataclasses
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import cases
+import operations
+import ptx
+
+MEMORY_BYTES = 1 << 20
+MULTIPROCESSORS = 4
+FLOAT_SCALARS = ("f16", "f32", "f64")
+
+
+def truncated(a, b):
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+EXPRESSIONS = {
+    "add": lambda *x: sum(x), "mul": lambda *x: math.prod(x), "sub": lambda a, b: a - b,
+    "min": lambda *x: min(x), "max": lambda *x: max(x), "div": truncated,
+    "mod": lambda a, b: a - truncated(a, b) * b, "cdiv": lambda a, b: -(-a // b),
+    "round_up": lambda a, b: -(-a // b) * b, "eq": lambda a, b: a == b, "ne": lambda a, b: a != b,
+    "lt": lambda a, b: a < b, "le": lambda a, b: a <= b, "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b, "and": lambda *x: all(x), "or": lambda *x: any(x),
+    "not": lambda a: not a, "divides": lambda a, b: b % a == 0,
+    "select": lambda c, a, b: a if c else b,
+}
+
+
+def evaluate(expression, names):
+    """The value of an expression of the JSON."""
+    if isinstance(expression, list):
+        values = [evaluate(operand, names) for operand in expression[1:]]
+        return EXPRESSIONS[expression[0]](*values)
+    return names[expression] if isinstance(expression, str) else expression
+
+
+@dataclasses.dataclass
+class Placed:
+    """An array in the emulator's memory: its address, its rows and the bytes between them."""
+
+    address: int
+    row_bytes: int
+    pitch: int
+    rows: int
+
+    def contents(self, memory):
+        whole = memory.bytes_at(self.address, self.rows * self.pitch)
+        return whole.reshape(self.rows, self.pitch)[:, : self.row_bytes].tobytes()
+
+
+class Comparison:
+    """One case: compiled, run by the interpreter, and run by the emulator."""
+
+    def __init__(self, case, tkc, folder):
+        self.case, self.tkc, self.folder = case, tkc, folder
+        self.source = case.path or os.path.join(folder, "case.tk")
+        if not case.path:
+            with open(self.source, "w", encoding="utf-8") as file:
+                file.write(case.source)
+        self.runs, self.expected, self.bounds = 0, {}, {}
+        self.text, self.kernel = self.compile()
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def call(self, *arguments):
+        done = subprocess.run([self.tkc, *arguments], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"status {done.returncode} of {' '.join(arguments)}\n{done.stderr}")
+
+    def compile(self):
+        self.call(self.source, "--emit=ptx", "--target=sm_90a", "-o", self.file("case.ptx"),
+                  "--metadata=" + self.file("case.json"), *self.case.options)
+        with open(self.file("case.ptx"), encoding="utf-8") as file:
+            text = file.read()
+        with open(self.file("case.json"), encoding="utf-8") as file:
+            return text, json.load(file)["kernels"][0]
+
+    def dtype(self, name):
+        return next(arg["dtype"] for arg in self.kernel["args"] if arg["name"] == name)
+
+    def interpret(self):
+        """What `tkc run` leaves in each array, and how far from it engines may be."""
+        arguments = [f"{name}={value}" for name, value in self.case.scalars.items()]
+        for name, array in self.case.arrays.items():
+            array = array.astype(bool) if self.dtype(name) == "i1" else array
+            np.save(self.file(f"{name}.in.npy"), array)
+            arguments += [f"{name}=@" + self.file(f"{name}.in.npy"),
+                          "--out", f"{name}=@" + self.file(f"{name}.out.npy"),
+                          "--bound", f"{name}=@" + self.file(f"{name}.bound.npy")]
+        self.call("run", self.source, *self.case.options, *arguments, "--no-check-init",
+                  "--no-check-nan", "--no-check-arithmetic", "--no-check-access")
+        for name in self.case.arrays:
+            self.expected[name] = np.load(self.file(f"{name}.out.npy"))
+            self.bounds[name] = np.load(self.file(f"{name}.bound.npy"))
+
+    def place(self, memory, offset, padding):
+        """Puts the arrays `offset` elements off alignment, their rows `padding` elements apart;
+        returns them with the names that the JSON's expressions use."""
+        names, placed = {**self.case.scalars, "sms": MULTIPROCESSORS}, {}
+        for name, array in self.case.arrays.items():
+            gap = padding if array.ndim == 2 else 0
+            columns = array.shape[-1] if array.ndim else 1
+            row_bytes = columns * array.itemsize
+            pitch = row_bytes + gap * array.itemsize
+            rows = array.size // columns if columns else 0
+            data = np.full((rows, pitch), 0xAB, np.uint8)
+            data[:, :row_bytes] = np.frombuffer(array.tobytes(), np.uint8).reshape(rows, row_bytes)
+            valid = np.broadcast_to(np.arange(pitch) < row_bytes, data.shape)
+            address = memory.add((data.ravel(), valid.ravel()), offset * array.itemsize)
+            placed[name] = Placed(address, row_bytes, pitch, rows)
+            names[f"{name}.ptr"] = address
+            self.bind(name, array, pitch // array.itemsize, names)
+        return placed, names
+
+    def bind(self, name, array, pitch, names):
+        """Binds the extents and strides of a tensor."""
+        argument = next(arg for arg in self.kernel["args"] if arg["name"] == name)
+        strides = [stride // array.itemsize for stride in array.strides]
+        if array.ndim == 2:
+            strides[0] = pitch
+        for axis, (extent, stride) in enumerate(zip(argument.get("extents", ()),
+                                                    argument.get("strides", ()))):
+            names[f"{name}.e{axis}"] = array.shape[axis]
+            names[f"{name}.s{axis}"] = strides[axis]
+            for expression, value in ((extent, array.shape[axis]), (stride, strides[axis])):
+                if isinstance(expression, str):
+                    names.setdefault(expression, value)
+
+    def emulate(self, variant, seed, offset, padding):
+        """Runs a variant, if it takes these arguments; returns what is wrong."""
+        memory = ptx.Memory("global", ptx.GLOBAL_BASE, MEMORY_BYTES)
+        placed, names = self.place(memory, offset, padding)
+        if not all(evaluate(condition, names) for condition in variant["when"]):
+            return []
+        self.runs += 1
+        resources = variant["resources"]
+        program = ptx.Program(self.text, variant["symbol"])
+        machine = ptx.Machine(program, memory,
+                              resources["shared_static"] + resources["shared_dynamic"], seed)
+        parameters = [parameter_bits(item["type"], evaluate(item["value"], names))
+                      for item in variant["params"]["list"]]
+        grid = [int(evaluate(extent, names)) for extent in variant["grid"]]
+        try:
+            machine.launch(parameters, grid, variant["block"][0])
+        except (ptx.Fault, NotImplementedError) as error:
+            return [repr(error)]
+        problems = list(memory.problems)[:4]
+        for name in self.case.arrays:
+            problems += self.differences(name, placed[name].contents(memory))
+        return problems
+
+    def differences(self, name, contents):
+        """What is wrong with an array; NaNs are all the same."""
+        wanted, bound, dtype = self.expected[name], self.bounds[name], self.dtype(name)
+        got = np.frombuffer(contents, self.case.arrays[name].dtype).reshape(wanted.shape)
+        if dtype == "i1":
+            wrong = got != wanted.astype(np.uint8)
+        elif dtype in operations.FLOAT_TYPES or dtype == "bf16":
+            got, wanted = (numbers(array, dtype) for array in (got, wanted))
+            both_nan = np.isnan(got) & np.isnan(wanted)
+            same = (got == wanted) & (np.signbit(got) == np.signbit(wanted))
+            near = np.zeros(got.shape, bool) if self.case.exact else \
+                (bound > 0) & (np.abs(got - wanted) <= bound)
+            wrong = ~(both_nan | same | near)
+        else:
+            wrong = got != wanted
+        if not wrong.any():
+            return []
+        first = tuple(int(indices[0]) for indices in np.nonzero(wrong))
+        return [f"{name}{list(first)} is {got[first]}, not {wanted[first]} within {bound[first]};"
+                f" {int(wrong.sum())} of {wrong.size} differ"]
+
+    def problems(self, seeds):
+        """Every variant, seed and placement; yields what is wrong and where."""
+        self.interpret()
+        for variant in self.kernel["variants"]:
+            seeds_of_variant = seeds if variant["block"][0] > ptx.LANES else seeds[:1]
+            for seed in seeds_of_variant:
+                for offset, padding in self.case.placements:
+                    for problem in self.emulate(variant, seed, offset, padding):
+                        yield (f"{variant['id']}, seed {seed}, offset {offset}, padding {padding}:"
+                               f" {problem}")
+
+
+def numbers(array, dtype):
+    """The values in f64."""
+    if dtype == "bf16":
+        return operations.floats_of(array.view(np.uint16).astype(np.uint64), "bf16")
+    return array.astype(np.float64)
+
+
+def parameter_bits(type_name, value):
+    """The bits of a parameter of the entry."""
+    if type_name in FLOAT_SCALARS:
+        array = np.array(float(value), operations.FLOAT_TYPES[type_name])
+        return int.from_bytes(array.tobytes(), "little")
+    return int(value) & ptx.ALL_ONES
+
+
+def check(case, tkc, seeds):
+    """Runs a case; returns how many runs it took and prints what is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            comparison = Comparison(case, tkc, folder)
+            problems = list(comparison.problems(seeds))
+        except RuntimeError as error:
+            print(f"FAILED {case.name}: {error}")
+            return 0, False
+    if not problems and not comparison.runs:
+        problems = ["no variant takes these arguments"]
+    if problems:
+        print(f"FAILED {case.name} {' '.join(case.options)}")
+        print("\n".join("  " + problem for problem in problems[:8]))
+        print(case.source or case.path)
+    return comparison.runs, not problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--tkc", default="tkc")
+    parser.add_argument("--seeds", type=int, default=2, help="how many orders of the warps")
+    parser.add_argument("--only", default="", help="cases whose name has this text")
+    parser.add_argument("groups", nargs="*", default=sorted(cases.GROUPS))
+    arguments = parser.parse_args()
+    np.seterr(all="ignore")
+    chosen = [case for group in arguments.groups for case in cases.GROUPS[group]()
+              if arguments.only in case.name]
+    results = [check(case, arguments.tkc, range(arguments.seeds)) for case in chosen]
+    failures = sum(not good for _, good in results)
+    runs = sum(count for count, _ in results)
+    print(f"{len(chosen)} cases, {runs} runs, {failures} failures")
+    sys.exit(1 if failures or not chosen else 0)
+
+
+if __name__ == "__main__":
+    main()
