@@ -329,13 +329,9 @@ void Compilation::fromLlvmText() {
   reading.stop();
   if (!module)
     return fail();
-  StringRef made;
-  for (llvm::Function &function : *module)
-    if (llvm::Attribute cpu = function.getFnAttribute("target-cpu"); cpu.isStringAttribute())
-      made = cpu.getValueAsString();
-  if (!selectTarget(made))
-    return;
   description = descriptionOf(*module);
+  if (!selectTarget(description ? targetOfDescription(*description) : ""))
+    return;
   fromLlvm(*module);
 }
 

@@ -197,7 +197,7 @@ void OptionTable::declareGeneral() {
           "show remarks, or those whose \"TKnnnn: text\" matches");
   list("-W", "-Wno-NAME -Werror[=NAME]",
        "hide a warning; make warnings, or one, errors. NAME is a code\n"
-       "like TK2101 or a name like unused-name",
+       "like TK2031 or a name like unused-parameter",
        raw.warnings);
   value("-j", "-j N", "threads to use; never changes the output", raw.jobs);
   flag("--version", "--version", "print the version", raw.version);

@@ -281,7 +281,7 @@ void Converter::convertWarning(StringRef warning) {
     codes = &to.policy.hiddenWarnings;
   int code = warningCode(name);
   if (!code)
-    return wrong<diag::UnknownWarning>(2, "-Wno-TK2101 hides the warning with that code", name);
+    return wrong<diag::UnknownWarning>(2, "-Wno-TK2031 hides the warning with that code", name);
   if (codes)
     codes->push_back(code);
 }

@@ -2,6 +2,7 @@
 
 #include "driver/PassRunner.h"
 #include "ir/Phases.h"
+#include "llvm/ADT/StringExtras.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"

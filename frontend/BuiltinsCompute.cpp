@@ -246,6 +246,17 @@ Value Lowerer::combine(StringRef name, Value a, Value b, Dtype dtype, SourceRang
   return MinOp::create(builder, loc(range), a.getType(), a, b, sign, NumAttr());
 }
 
+/// `max(v, 0)` is a reduction that reads like the larger of two values.
+void Lowerer::warnPositionalAxis(const CallArgs &args, Int128 axis) {
+  StringRef name = args.builtin->name;
+  bool positional = llvm::is_contained(args.call->args, args.exprs[1]);
+  if (name == "sum" || !positional)
+    return;
+  error<diag::PositionalAxis>(args.range, name, toString(axis))
+      .help("write `axis=" + toString(axis) + "`, or `" + name.str() + "imum(a, b)` for the " +
+            (name == "max" ? "larger" : "smaller") + " of two values");
+}
+
 Val Lowerer::buildReduce(CallArgs &args) {
   StringRef name = args.builtin->name;
   Val value = args.values[0];
@@ -262,6 +273,8 @@ Val Lowerer::buildReduce(CallArgs &args) {
   std::optional<Int128> number = needInt(axis, args.rangeOf(1), "the axis of a reduction");
   if (!number)
     return Val::poison();
+  if (!value.shape().empty())
+    warnPositionalAxis(args, *number);
   if (value.shape().empty()) {
     Report report = error<diag::OperatorType>(args.rangeOf(0), name, value.describe());
     report.help(name == "sum" ? Twine("only tiles have axes")

@@ -354,6 +354,7 @@ private:
   Val buildFull(CallArgs &args);
   Val buildLoad(CallArgs &args);
   Val buildStore(CallArgs &args);
+  void warnPositionalAxis(const CallArgs &args, Int128 axis);
   Val buildReduce(CallArgs &args);
   Val buildUnary(CallArgs &args);
   Val buildMinMax(CallArgs &args);

@@ -118,6 +118,26 @@ std::optional<std::string> tk::descriptionOfPtx(StringRef ptx) {
   return result.empty() ? std::nullopt : std::optional(result);
 }
 
+std::string tk::targetOfDescription(StringRef description) {
+  llvm::Expected<Value> parsed = llvm::json::parse(description);
+  if (!parsed) {
+    llvm::consumeError(parsed.takeError());
+    return "";
+  }
+  const Array *kernels = parsed->getAsArray();
+  if (const Object *document = parsed->getAsObject())
+    kernels = document->getArray("kernels");
+  for (const Value &entry : kernels ? *kernels : Array()) {
+    const Object *kernel = entry.getAsObject();
+    const Array *variants = kernel ? kernel->getArray("variants") : nullptr;
+    const Object *variant = variants && !variants->empty() ? variants->front().getAsObject() : nullptr;
+    const Object *target = variant ? variant->getObject("target") : nullptr;
+    if (std::optional<StringRef> arch = target ? target->getString("arch") : std::nullopt)
+      return arch->str();
+  }
+  return "";
+}
+
 std::string tk::descriptionAsPtxComment(StringRef description) {
   std::string result;
   for (; !description.empty(); description = description.drop_front(

@@ -36,6 +36,9 @@ std::optional<std::string> descriptionOf(mlir::ModuleOp module);
 std::optional<std::string> descriptionOf(const llvm::Module &module);
 std::optional<std::string> descriptionOfPtx(llvm::StringRef ptx);
 
+/// The chip that the description's variants are made for, or empty when it does not say.
+std::string targetOfDescription(llvm::StringRef description);
+
 /// The comment lines that carry `description` in PTX.
 std::string descriptionAsPtxComment(llvm::StringRef description);
 void setDescription(llvm::Module &module, llvm::StringRef description);

@@ -106,7 +106,7 @@ class Comparison:
                           "--out", f"{name}=@" + self.file(f"{name}.out.npy"),
                           "--bound", f"{name}=@" + self.file(f"{name}.bound.npy")]
         self.call("run", self.source, *self.case.options, *arguments, "--no-check-init",
-                  "--no-check-nan", "--no-check-arithmetic", "--no-check-access")
+                  "--no-check-nan", "--no-check-arithmetic", "--no-check-access", "--no-check-races")
         for name in self.case.arrays:
             self.expected[name] = np.load(self.file(f"{name}.out.npy"))
             self.bounds[name] = np.load(self.file(f"{name}.bound.npy"))

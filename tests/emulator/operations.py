@@ -225,8 +225,13 @@ def float_result(instruction, operands):
         result = FLOATS[opcode](*values)
     else:
         raise NotImplementedError(instruction.text)
-    if {"sat", "rz", "rm", "rp"} & set(parts):
+    if {"rz", "rp"} & set(parts) or ("rm" in parts and type_name != "f32"):
         raise NotImplementedError(instruction.text)
+    if "sat" in parts:
+        result = np.where(np.isnan(result), 0, np.clip(result, 0, 1))
+    if "rm" in parts:
+        rounded = result.astype(np.float32)
+        result = np.where(rounded > result, np.nextafter(rounded, np.float32(-np.inf)), rounded)
     if "ftz" in parts:
         result = flushed(result, type_name)
     return bits_of_floats(result, type_name)

@@ -20,6 +20,7 @@ GLOBAL_BASE = 1 << 40
 GUARD_BYTES = 1024
 STEPS_OF_BLOCK = 400_000
 SWITCHING = (0.02, 0.0, 0.3)  # how probable it is that another warp goes on, by seed
+POISON = 0xCD  # fills shared memory, which may be read before it is written, but not matter
 SEVERAL = 255  # stands for more warps than one
 DECLARATIONS = (".reg", ".pragma", ".loc", ".file")
 
@@ -86,7 +87,6 @@ class Memory:
         self.name, self.base = name, base
         self.data = np.zeros(size, np.uint8)
         self.valid = np.zeros(size, bool)
-        self.known = np.zeros(size, bool)
         self.stored = np.zeros(size, bool)
         self.write_time, self.read_time = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self.writer, self.reader = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
@@ -106,7 +106,6 @@ class Memory:
             raise Fault("the machine has too little memory")
         self.data[start : start + data.size] = data
         self.valid[start : start + data.size] = valid
-        self.known[start : start + data.size] = True
         return self.base + start
 
     def bytes_at(self, address, size):
@@ -130,8 +129,6 @@ class Memory:
     def load(self, addresses, size, instruction, warp, time):
         """Bytes [accesses, size]; zeros where the access is not allowed."""
         indices, allowed = self.places(addresses, size, instruction)
-        if not self.known[indices].all():
-            self.report("unwritten", f"{self.name} memory, {instruction.text}")
         if ((self.write_time[indices] == time) & (self.writer[indices] != warp)).any():
             self.report("race", f"{self.name} memory, {instruction.text} reads what another warp"
                         " writes")
@@ -156,7 +153,7 @@ class Memory:
             self.report("race", f"{self.name} memory, {instruction.text} writes what another warp"
                         " reads")
         self.data[indices] = values
-        self.known[indices] = self.stored[indices] = True
+        self.stored[indices] = True
         self.writer[indices], self.write_time[indices] = warp, time
 
 
@@ -302,6 +299,7 @@ class Machine:
         self.blocks += 1
         self.shared = Memory("shared", SHARED_BASE, self.shared_bytes + GUARD_BYTES)
         self.shared.valid[: self.shared_bytes] = True
+        self.shared.data[:] = POISON
         self.shared.problems = self.memory.problems
         warps = [Warp(self, index, block, grid, threads) for index in range(threads // LANES)]
         current = None
