@@ -200,6 +200,9 @@ void Lowerer::assignName(const ast::Name *target, const ast::Assign *stmt) {
     eval(stmt->value);
     if (kernel.hostNames.contains(target->text) && !frame->function)
       error<diag::AssignToLet>(target->range, target->text, "an extent");
+    else if (!stmt->op)
+      error<diag::UnknownName>(target->range, target->text)
+          .help("declare it: `let " + target->text + " = ...`, or `var` when it changes later");
     else
       unknownName(target->text, target->range);
     return;
