@@ -156,7 +156,8 @@ Val Lowerer::buildLoad(CallArgs &args) {
   if (!good)
     return Val::poison();
   Value result =
-      LoadOp::create(builder, loc(args.range), mlirType(type), pointer.value, maskTile, fillScalar);
+      LoadOp::create(builder, loc(args.range), mlirType(type), pointer.value, maskTile, fillScalar,
+                     CacheHintAttr(), EvictHintAttr(), UnitAttr());
   return Val::run(result, type);
 }
 
@@ -190,6 +191,7 @@ Val Lowerer::buildStore(CallArgs &args) {
   Value stored =
       coerce(value, {pointer.type.dtype, false, 0, pointer.type.shape}, args.rangeOf(1), "`store`");
   if (good && stored)
-    StoreOp::create(builder, loc(args.range), stored, pointer.value, maskTile);
+    StoreOp::create(builder, loc(args.range), stored, pointer.value, maskTile, CacheHintAttr(),
+                    EvictHintAttr());
   return Val::unit();
 }

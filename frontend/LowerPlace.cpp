@@ -174,7 +174,8 @@ Val Lowerer::readPlace(const Place &place) {
     return Val::poison();
   Type type = mlirType(tensor.dtype, place.shape);
   Value result = ReadOp::create(builder, loc(place.range), type, tensor.value, place.indices, mask,
-                                fill, builder.getDenseI64ArrayAttr(place.widths));
+                                fill, builder.getDenseI64ArrayAttr(place.widths), CacheHintAttr(),
+                                EvictHintAttr());
   return Val::run(result, {tensor.dtype, false, 0, place.shape});
 }
 
@@ -186,7 +187,7 @@ void Lowerer::writePlace(const Place &place, const Val &value, SourceRange range
                         "writing to `" + tensor.decl->name.text.str() + "`");
   if (good && stored)
     WriteOp::create(builder, loc(place.range), stored, tensor.value, place.indices, mask,
-                    builder.getDenseI64ArrayAttr(place.widths));
+                    builder.getDenseI64ArrayAttr(place.widths), CacheHintAttr(), EvictHintAttr());
 }
 
 //===----------------------------------------------------------------------===//

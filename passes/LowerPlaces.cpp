@@ -313,7 +313,8 @@ void PlaceLowering::lowerRead(ReadOp read) {
                                     read.getFill(), isReadonly(kernel, read.getView()), 1);
     result = load.getResult();
   } else {
-    result = LoadOp::create(builder, loc, read.getType(), at.base, at.mask, read.getFill());
+    result = LoadOp::create(builder, loc, read.getType(), at.base, at.mask, read.getFill(),
+                            read.getCacheAttr(), read.getEvictAttr(), UnitAttr());
   }
   read.replaceAllUsesWith(result);
   read.erase();
@@ -325,7 +326,8 @@ void PlaceLowering::lowerWrite(WriteOp write) {
   if (at.offset)
     tkg::StoreOp::create(builder, loc, write.getValue(), at.base, at.offset, at.mask, 1);
   else
-    StoreOp::create(builder, loc, write.getValue(), at.base, at.mask);
+    StoreOp::create(builder, loc, write.getValue(), at.base, at.mask, write.getCacheAttr(),
+                    write.getEvictAttr());
   write.erase();
 }
 

@@ -4,6 +4,14 @@
 
 include "mlir/Pass/PassBase.td"
 
+def RefuseUnbuilt : Pass<"tk-refuse-unbuilt", "::mlir::ModuleOp"> {
+  let summary = "stop at what later passes cannot lower yet";
+  let description = [{
+    Requires: phase `Emitted`. Ensures: the same; every operation and type has machine code.
+    Fails with TK4005 at the first operation that has not.
+  }];
+}
+
 def SplitVariants : Pass<"tk-split-variants", "::mlir::ModuleOp"> {
   let summary = "make a fast and a general variant of each kernel";
   let description = [{

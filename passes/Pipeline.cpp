@@ -35,6 +35,7 @@ static std::unique_ptr<Pass> allocateSharedMemory(const Target &target) {
 
 /// Upstream canonicalization runs up to LaidOut, CSE up to Expanded (ir/Phases.h has the reasons).
 static constexpr Step kPipeline[] = {
+    {Phase::Emitted, plain<createRefuseUnbuilt>},
     {Phase::Emitted, canonicalizer},
     {Phase::Emitted, cse},
     {Phase::Canonical, plain<createSplitVariants>},

@@ -200,7 +200,7 @@ LogicalResult Translator::translateCast(CastOp op) {
   CastRule rule;
   rule.fromUnsigned = op.getFromUnsigned();
   rule.toUnsigned = op.getToUnsigned();
-  rule.saturate = !num || num.getSaturate();
+  rule.saturate = !num || num.getOverflow() != Overflow::ieee;
   // Without the attribute a float becomes an integer by truncation, all else rounds to nearest.
   rule.towardZero = num ? num.getRound() == Round::rtz : isFloat(from) && !isFloat(to);
   if (failed(emitValue(op, selectCast(from, to, rule))))

@@ -48,16 +48,23 @@ Type tk::withElementType(Type type, Type element) {
   return tile ? RankedTensorType::get(tile.getShape(), element, tile.getEncoding()) : element;
 }
 
-static bool isMemoryElement(Type type) {
-  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type, PtrType>(type) ||
+/// What an address points at: whole bytes.
+static bool isPointee(Type type) {
+  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type, Float8E4M3FNType, Float8E5M2Type,
+             Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E8M0FNUType, PtrType>(type) ||
          type.isInteger(1) || type.isInteger(8) || type.isInteger(16) || type.isInteger(32) ||
          type.isInteger(64);
 }
 
+/// Elements of a view may also lie two in a byte.
+static bool isMemoryElement(Type type) {
+  return isPointee(type) || isa<Float4E2M1FNType>(type) || type.isInteger(4);
+}
+
 LogicalResult PtrType::verify(function_ref<InFlightDiagnostic()> emitError, Type pointee,
                               int64_t aliasClass) {
-  if (!isMemoryElement(pointee))
-    return emitError() << "pointee " << pointee << " is not an element that memory holds";
+  if (!isPointee(pointee))
+    return emitError() << "pointee " << pointee << " is not an element of whole bytes";
   if (aliasClass < 0)
     return emitError() << "alias class " << aliasClass << " is negative";
   return success();

@@ -35,6 +35,12 @@ inline mlir::Type elementTypeOf(mlir::Type type) {
   return tile ? tile.getElementType() : type;
 }
 
+/// The sides of a tile; none of a scalar.
+inline llvm::ArrayRef<int64_t> tileSides(mlir::Type type) {
+  auto tile = mlir::dyn_cast<mlir::RankedTensorType>(type);
+  return tile ? tile.getShape() : llvm::ArrayRef<int64_t>();
+}
+
 /// Bits that one element takes in memory: i1 takes a byte, a pointer eight. Builtin
 /// `getElementTypeBitWidth` crashes on a tile of pointers.
 unsigned elementBits(mlir::Type type);

@@ -1,65 +1,10 @@
-//===- TkOpsCompute.td - tiles, partial and approximate arithmetic, reductions --===//
+//===- TkOpsCompute.td - elementwise: partial and approximate arithmetic ------===//
 #ifndef TK_OPS_COMPUTE_TD
 #define TK_OPS_COMPUTE_TD
 
 include "ir/tk/TkTypes.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-
-def Tk_ArangeOp : Tk_Op<"arange", [Pure]> {
-  let summary = "the numbers start, start + 1, ... as a tile of rank 1";
-  let description = [{
-    The result's side is the number of elements; `start + side` fits i32. Never folds.
-    ```mlir
-    %i = tk.arange 0 : tensor<1024xi32>
-    ```
-  }];
-  let arguments = (ins I64Attr:$start);
-  let results = (outs Tk_TileOf<I32>:$result);
-  let assemblyFormat = "$start attr-dict `:` type($result)";
-  let hasVerifier = 1;
-}
-
-def Tk_SplatOp : Tk_Op<"splat", [Pure]> {
-  let summary = "a scalar in every element of a tile";
-  let description = [{
-    ```mlir
-    %t = tk.splat %x : f32 -> tensor<4x8xf32>
-    ```
-  }];
-  let arguments = (ins Tk_Scalar:$value);
-  let results = (outs Tk_Tile:$result);
-  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
-  let hasVerifier = 1;
-  let hasFolder = 1;
-}
-
-def Tk_ExpandDimsOp : Tk_Op<"expand_dims", [Pure]> {
-  let summary = "a tile with one more axis, of side 1";
-  let description = [{
-    ```mlir
-    %c = tk.expand_dims %v, 1 : tensor<8xf32> -> tensor<8x1xf32>
-    ```
-  }];
-  let arguments = (ins Tk_Tile:$value, I64Attr:$axis);
-  let results = (outs Tk_Tile:$result);
-  let assemblyFormat = "$value `,` $axis attr-dict `:` type($value) `->` type($result)";
-  let hasVerifier = 1;
-}
-
-def Tk_BroadcastOp : Tk_Op<"broadcast", [Pure]> {
-  let summary = "a tile repeated along its axes of side 1";
-  let description = [{
-    Ranks are equal; each side of `value` equals the result's or is 1.
-    ```mlir
-    %t = tk.broadcast %c : tensor<8x1xf32> -> tensor<8x64xf32>
-    ```
-  }];
-  let arguments = (ins Tk_Tile:$value);
-  let results = (outs Tk_Tile:$result);
-  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
-  let hasVerifier = 1;
-}
 
 class Tk_BinaryOp<string mnemonic, string what, string rule, string example, Type type>
     : Tk_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultType]> {
@@ -98,7 +43,13 @@ def Tk_UnaryFn : I32EnumAttr<"UnaryFn", "function of one number", [
     I32EnumAttrCase<"log", 3>, I32EnumAttrCase<"log2", 4>, I32EnumAttrCase<"sqrt", 5>,
     I32EnumAttrCase<"rsqrt", 6>, I32EnumAttrCase<"sin", 7>, I32EnumAttrCase<"cos", 8>,
     I32EnumAttrCase<"tanh", 9>, I32EnumAttrCase<"erf", 10>, I32EnumAttrCase<"floor", 11>,
-    I32EnumAttrCase<"ceil", 12>, I32EnumAttrCase<"sigmoid", 13>]> {
+    I32EnumAttrCase<"ceil", 12>, I32EnumAttrCase<"sigmoid", 13>, I32EnumAttrCase<"exp10", 14>,
+    I32EnumAttrCase<"expm1", 15>, I32EnumAttrCase<"log10", 16>, I32EnumAttrCase<"log1p", 17>,
+    I32EnumAttrCase<"round", 18>, I32EnumAttrCase<"trunc", 19>, I32EnumAttrCase<"tan", 20>,
+    I32EnumAttrCase<"sinh", 21>, I32EnumAttrCase<"cosh", 22>, I32EnumAttrCase<"asin", 23>,
+    I32EnumAttrCase<"acos", 24>, I32EnumAttrCase<"atan", 25>, I32EnumAttrCase<"asinh", 26>,
+    I32EnumAttrCase<"acosh", 27>, I32EnumAttrCase<"atanh", 28>, I32EnumAttrCase<"erfc", 29>,
+    I32EnumAttrCase<"erfinv", 30>, I32EnumAttrCase<"lgamma", 31>, I32EnumAttrCase<"cbrt", 32>]> {
   let cppNamespace = "::tk";
 }
 
@@ -106,7 +57,8 @@ def Tk_UnaryOp : Tk_Op<"unary", [Pure, Elementwise, SameOperandsAndResultType]> 
   let summary = "elementwise function of one number";
   let description = [{
     `abs` takes floats and signed integers (abs(MIN) = MIN); all others take floats. f16 and bf16
-    are computed in f32 and rounded once. The errors allowed stand in docs/language.md.
+    are computed in f32 and rounded once. `round` takes ties to the even number. The errors
+    allowed stand in docs/language.md.
     ```mlir
     %e = tk.unary exp %x : tensor<1024xf32>
     ```
@@ -115,6 +67,52 @@ def Tk_UnaryOp : Tk_Op<"unary", [Pure, Elementwise, SameOperandsAndResultType]> 
   let results = (outs Tk_NumberLike:$result);
   let assemblyFormat = "$fn $value (`num` $num^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
+}
+
+def Tk_BinaryFn : I32EnumAttr<"BinaryFn", "function of two numbers", [
+    I32EnumAttrCase<"pow", 0>, I32EnumAttrCase<"atan2", 1>, I32EnumAttrCase<"hypot", 2>,
+    I32EnumAttrCase<"fmod", 3>, I32EnumAttrCase<"copysign", 4>, I32EnumAttrCase<"mulhi", 5>]> {
+  let cppNamespace = "::tk";
+}
+
+def Tk_BinaryFnOp : Tk_Op<"binary", [Pure, Elementwise, SameOperandsAndResultType]> {
+  let summary = "elementwise function of two numbers";
+  let description = [{
+    `mulhi` is the upper half of the product of two integers; all others take floats. `fmod` is
+    exact and has the sign of `lhs`. f16 and bf16 are computed in f32 and rounded once. The errors
+    allowed stand in docs/language.md.
+    ```mlir
+    %p = tk.binary pow %x, %y : tensor<8xf32>
+    %h = tk.binary mulhi %a, %b unsigned : tensor<8xi32>
+    ```
+  }];
+  let arguments = (ins Tk_BinaryFn:$fn, Tk_NumberLike:$lhs, Tk_NumberLike:$rhs,
+                       UnitAttr:$is_unsigned, OptionalAttr<Tk_NumAttr>:$num);
+  let results = (outs Tk_NumberLike:$result);
+  let assemblyFormat = [{
+    $fn $lhs `,` $rhs (`unsigned` $is_unsigned^)? (`num` $num^)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tk_BitsFn : I32EnumAttr<"BitsFn", "function of the bits of an integer", [
+    I32EnumAttrCase<"popcount", 0>, I32EnumAttrCase<"clz", 1>, I32EnumAttrCase<"ctz", 2>,
+    I32EnumAttrCase<"brev", 3>]> {
+  let cppNamespace = "::tk";
+}
+
+def Tk_BitsOp : Tk_Op<"bits", [Pure, Elementwise, SameOperandsAndResultType]> {
+  let summary = "elementwise function of the bits of an integer";
+  let description = [{
+    `popcount`: bits that are 1. `clz`, `ctz`: zeros above the highest and below the lowest bit
+    that is 1; the width for 0. `brev`: the bits in reverse order.
+    ```mlir
+    %c = tk.bits popcount %x : tensor<8xi32>
+    ```
+  }];
+  let arguments = (ins Tk_BitsFn:$fn, Tk_IntLike:$value);
+  let results = (outs Tk_IntLike:$result);
+  let assemblyFormat = "$fn $value attr-dict `:` type($result)";
 }
 
 def Tk_FmaOp : Tk_Op<"fma", [Pure, Elementwise, SameOperandsAndResultType]> {
@@ -132,17 +130,20 @@ def Tk_FmaOp : Tk_Op<"fma", [Pure, Elementwise, SameOperandsAndResultType]> {
 def Tk_CastOp : Tk_Op<"cast", [Pure, Elementwise, SameOperandsAndResultShape]> {
   let summary = "numeric conversion that may round or saturate";
   let description = [{
-    Float to a narrower float, float to integer, integer to float. Float to integer truncates,
-    saturates, and NaN gives 0 (`#tk.num` says otherwise). `from_unsigned` and `to_unsigned` name
-    integers that are unsigned. f16 to bf16 and back is rounded once. Conversions that are exact
-    by width alone are `arith.extf`, `extsi`, `extui`, `trunci`.
+    Float to a narrower float, float to integer, integer to float, and everything from and to the
+    storage types (i4, fp8, fp4, e8m0). Float to integer truncates, saturates, and NaN gives 0;
+    all else rounds to nearest even (`#tk.num` says otherwise). `from_unsigned` and `to_unsigned`
+    name integers that are unsigned. Every conversion is rounded once. To e8m0 the sign is
+    dropped, and zero gives the smallest scale 2^-127. Conversions between the other types that
+    are exact by width alone are `arith.extf`, `extsi`, `extui`, `trunci`.
     ```mlir
     %h = tk.cast %x : tensor<8xf32> -> tensor<8xbf16>
+    %q = tk.cast %x num <round = rtz, overflow = ieee> : tensor<8xf32> -> tensor<8xf8E5M2>
     ```
   }];
-  let arguments = (ins Tk_NumberLike:$value, UnitAttr:$from_unsigned, UnitAttr:$to_unsigned,
+  let arguments = (ins Tk_AnyNumberLike:$value, UnitAttr:$from_unsigned, UnitAttr:$to_unsigned,
                        OptionalAttr<Tk_NumAttr>:$num);
-  let results = (outs Tk_NumberLike:$result);
+  let results = (outs Tk_AnyNumberLike:$result);
   let assemblyFormat = [{
     $value (`from_unsigned` $from_unsigned^)? (`to_unsigned` $to_unsigned^)? (`num` $num^)?
     attr-dict `:` type($value) `->` type($result)
@@ -150,28 +151,95 @@ def Tk_CastOp : Tk_Op<"cast", [Pure, Elementwise, SameOperandsAndResultShape]> {
   let hasVerifier = 1;
 }
 
-def Tk_ReduceOp : Tk_Op<"reduce", [RecursiveMemoryEffects, SingleBlock, SameVariadicOperandSize]> {
-  let summary = "combine the elements of one axis";
+def Tk_BitcastOp : Tk_Op<"bitcast", [Pure]> {
+  let summary = "the same bits, read as elements of another type";
   let description = [{
-    The region has two scalars an operand, (left..., right...), and yields one an operand. The
-    elements with the lower index are always on the left. There is no identity: an axis of side 1
-    gives its element. `order any` says that the combine is associative and commutative up to
-    rounding, `order indexed` that only the association may change. The interpreter uses the balanced
-    tree that splits n elements after the largest power of two below n. All operands have one shape; results
-    lack the axis, and are scalars when the operand has rank 1.
+    Between types of one width the shape stays. Otherwise `axis` names the axis whose elements are
+    split into narrower ones or joined into wider ones, lowest bits first; its side is multiplied
+    or divided by the ratio of the widths. i1 has no bits to cast.
     ```mlir
-    %s = tk.reduce %x axis 1 order any : tensor<4x64xf32> -> tensor<4xf32> {
-    ^bb0(%a: f32, %b: f32):
-      %c = arith.addf %a, %b : f32
-      tk.yield %c : f32
+    %b = tk.bitcast %x : tensor<8xf32> -> tensor<8xi32>
+    %q = tk.bitcast %b axis 0 : tensor<8xi32> -> tensor<64xi4>
+    ```
+  }];
+  let arguments = (ins Tk_AnyNumberLike:$value, OptionalAttr<I64Attr>:$axis);
+  let results = (outs Tk_AnyNumberLike:$result);
+  let assemblyFormat = "$value (`axis` $axis^)? attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tk_MapOp : Tk_Op<"map", [RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "a function of scalars, element by element, with control flow of its own";
+  let description = [{
+    The region has one scalar an operand and yields one a result; elements take branches and leave
+    loops on their own. All operands and results have one shape. Nothing in it touches memory.
+    ```mlir
+    %r = tk.map %x : tensor<8xi32> -> tensor<8xi32> {
+    ^bb0(%e: i32):
+      %zero = arith.constant 0 : i32
+      %negative = arith.cmpi slt, %e, %zero : i32
+      %c = scf.if %negative -> i32 {
+        scf.yield %zero : i32
+      } else {
+        scf.yield %e : i32
+      }
+      tk.yield %c : i32
     }
     ```
   }];
-  let arguments = (ins Variadic<Tk_Tile>:$operands, I64Attr:$axis, Tk_ReduceOrder:$order);
-  let results = (outs Variadic<Tk_Value>:$results);
-  let regions = (region SizedRegion<1>:$combine);
+  let arguments = (ins Variadic<Tk_Tile>:$operands);
+  let results = (outs Variadic<Tk_Tile>:$results);
+  let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $operands `axis` $axis `order` $order attr-dict `:` type($operands) `->` type($results) $combine
+    $operands attr-dict `:` type($operands) `->` type($results) $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Tk_AsmOp : Tk_Op<"asm", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "assembly of the target, element by element";
+  let description = [{
+    `code` is PTX or GCN text with LLVM's placeholders and `constraints`; one execution handles
+    `pack` neighbouring elements, narrow ones packed into registers of 32 bits. Operands and
+    results have one shape (or are scalars). `pure`: the text has no effect but its results. The
+    region, when there is one, computes the same from scalars: it is what the interpreter runs.
+    ```mlir
+    %r = tk.asm "ex2.approx.f32 $0, $1;" constraints "=f,f" pack 1 pure (%x)
+        : (tensor<8xf32>) -> tensor<8xf32> reference {
+    ^bb0(%e: f32):
+      %y = tk.unary exp2 %e : f32
+      tk.yield %y : f32
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$code, StrAttr:$constraints, I64Attr:$pack, UnitAttr:$pure,
+                       Variadic<Tk_Value>:$operands);
+  let results = (outs Variadic<Tk_Value>:$results);
+  let regions = (region AnyRegion:$reference);
+  let assemblyFormat = [{
+    $code `constraints` $constraints `pack` $pack (`pure` $pure^)? `(` $operands `)` attr-dict
+    `:` functional-type($operands, $results) `reference` $reference
+  }];
+  let hasVerifier = 1;
+}
+
+def Tk_ExternOp : Tk_Op<"extern", [Pure]> {
+  let summary = "a function of the target's device library, element by element";
+  let description = [{
+    `symbol` is the name in the library (libdevice, ocml); it takes one scalar an operand and gives
+    one. Operands and the result have one shape. The region, when there is one, computes the same
+    from scalars: it is what the interpreter runs.
+    ```mlir
+    %r = tk.extern "__nv_j0f"(%x) : (tensor<8xf32>) -> tensor<8xf32> reference {
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$symbol, Variadic<Tk_Value>:$operands);
+  let results = (outs Tk_Value:$result);
+  let regions = (region AnyRegion:$reference);
+  let assemblyFormat = [{
+    $symbol `(` $operands `)` attr-dict `:` functional-type($operands, $result)
+    `reference` $reference
   }];
   let hasVerifier = 1;
 }

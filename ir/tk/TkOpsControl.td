@@ -47,8 +47,9 @@ def Tk_ReturnOp : Tk_Op<"return", [Pure, Terminator, HasParent<"KernelOp">]> {
   let assemblyFormat = "attr-dict";
 }
 
-def Tk_YieldOp : Tk_Op<"yield", [Pure, Terminator, ParentOneOf<["ReduceOp"]>]> {
-  let summary = "the results of a combine region";
+def Tk_YieldOp : Tk_Op<"yield", [Pure, Terminator, ParentOneOf<["ReduceOp", "ScanOp", "MapOp",
+                                                               "AsmOp", "ExternOp"]>]> {
+  let summary = "the results of a region of scalars";
   let description = [{
     ```mlir
     tk.yield %sum : f32
@@ -81,6 +82,78 @@ def Tk_NumProgramsOp : Tk_Op<"num_programs", [Pure]> {
   let arguments = (ins ConfinedAttr<I64Attr, [IntMinValue<0>, IntMaxValue<2>]>:$axis);
   let results = (outs I64:$result);
   let assemblyFormat = "$axis attr-dict";
+}
+
+def Tk_NumWarpsOp : Tk_Op<"num_warps", [Pure]> {
+  let summary = "number of warps that run a program instance";
+  let description = [{
+    ```mlir
+    %w = tk.num_warps
+    ```
+  }];
+  let results = (outs I64:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tk_SmIdOp : Tk_Op<"sm_id", [Pure]> {
+  let summary = "number of the processor that runs this program instance";
+  let description = [{
+    0 to the number of processors less one; the interpreter gives 0.
+    ```mlir
+    %s = tk.sm_id
+    ```
+  }];
+  let results = (outs I64:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tk_ClockKind : I32EnumAttr<"ClockKind", "what a clock counts", [
+    I32EnumAttrCase<"cycles", 0>, I32EnumAttrCase<"nanoseconds", 1>]> {
+  let cppNamespace = "::tk";
+}
+
+def Tk_ClockOp : Tk_Op<"clock", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "a clock that only goes forward";
+  let description = [{
+    `cycles` of the processor, or `nanoseconds` of the whole device. Not moved across operations
+    with effects. The interpreter counts operations.
+    ```mlir
+    %t = tk.clock cycles
+    ```
+  }];
+  let arguments = (ins Tk_ClockKind:$kind);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$kind attr-dict";
+}
+
+def Tk_BarrierOp : Tk_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "all warps of a program instance wait for each other";
+  let description = [{
+    Program order needs no barrier; it is for assembly and for measuring. Stands where control
+    flow is uniform. The interpreter has nothing to do.
+    ```mlir
+    tk.barrier
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tk_GridDependencyKind : I32EnumAttr<"GridDependencyKind", "which end of a dependency", [
+    I32EnumAttrCase<"wait", 0>, I32EnumAttrCase<"launch", 1>]> {
+  let cppNamespace = "::tk";
+}
+
+def Tk_GridDependencyOp : Tk_Op<"grid_dependency", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the overlap with the kernel before or after on the stream";
+  let description = [{
+    `wait`: until the results of the kernel before can be seen; `launch`: the kernel after may
+    start. Without programmatic dependent launch neither has an effect.
+    ```mlir
+    tk.grid_dependency wait
+    ```
+  }];
+  let arguments = (ins Tk_GridDependencyKind:$kind);
+  let assemblyFormat = "$kind attr-dict";
 }
 
 #endif // TK_OPS_CONTROL_TD

@@ -35,15 +35,22 @@ def Tk_ViewType : Tk_Type<"View", "view"> {
   let genVerifyDecl = 1;
 }
 
-def Tk_Scalar : AnyTypeOf<[I1, I8, I16, I32, I64, F16, BF16, F32, F64, Tk_PtrType], "a tk scalar">;
+def Tk_I4 : I<4>;
 def Tk_Int : AnyTypeOf<[I1, I8, I16, I32, I64], "an integer scalar">;
 def Tk_Float : AnyTypeOf<[F16, BF16, F32, F64], "a float scalar">;
 def Tk_Number : AnyTypeOf<[Tk_Int, Tk_Float], "a number">;
+/// Types that are stored, moved and converted, and multiplied by matrix products; no arithmetic.
+def Tk_StorageNumber : AnyTypeOf<[Tk_I4, F8E4M3FN, F8E5M2, F8E4M3FNUZ, F8E5M2FNUZ, F4E2M1FN,
+                                  F8E8M0FNU], "a storage number">;
+def Tk_AnyNumber : AnyTypeOf<[Tk_Number, Tk_StorageNumber], "a number of any type">;
+def Tk_Scalar : AnyTypeOf<[Tk_AnyNumber, Tk_PtrType], "a tk scalar">;
 
 class Tk_TileOf<Type scalar> : StaticShapeTensorOf<[scalar]>;
 class Tk_ScalarOrTile<Type scalar> : AnyTypeOf<[scalar, Tk_TileOf<scalar>]>;
 def Tk_Tile : Tk_TileOf<Tk_Scalar>;
 def Tk_NumberLike : Tk_ScalarOrTile<Tk_Number>;
+def Tk_AnyNumberLike : Tk_ScalarOrTile<Tk_AnyNumber>;
+def Tk_Index : Tk_ScalarOrTile<AnyTypeOf<[I32, I64]>>;
 def Tk_IntLike : Tk_ScalarOrTile<Tk_Int>;
 def Tk_FloatLike : Tk_ScalarOrTile<Tk_Float>;
 def Tk_BoolLike : Tk_ScalarOrTile<I1>;
@@ -51,7 +58,13 @@ def Tk_PtrLike : Tk_ScalarOrTile<Tk_PtrType>;
 def Tk_Value : AnyTypeOf<[Tk_Scalar, Tk_Tile]>;
 
 def Tk_Round : I32EnumAttr<"Round", "how a conversion rounds", [
-    I32EnumAttrCase<"rne", 0>, I32EnumAttrCase<"rtz", 1>]> {
+    I32EnumAttrCase<"rne", 0>, I32EnumAttrCase<"rtz", 1>, I32EnumAttrCase<"down", 2>,
+    I32EnumAttrCase<"up", 3>]> {
+  let cppNamespace = "::tk";
+}
+
+def Tk_Overflow : I32EnumAttr<"Overflow", "what a conversion does out of the target's range", [
+    I32EnumAttrCase<"natural", 0>, I32EnumAttrCase<"saturate", 1>, I32EnumAttrCase<"ieee", 2>]> {
   let cppNamespace = "::tk";
 }
 
@@ -69,15 +82,17 @@ def Tk_NumAttr : AttrDef<Tk_Dialect, "Num"> {
   let mnemonic = "num";
   let summary = "the numeric contract of one operation";
   let description = [{
-    `#tk.num<round = rne, saturate = true, nan = propagate, ulp = 2>`. `round`: of a conversion.
-    `saturate`: a float outside an integer's range gives the nearest end. `nan`: of minimum and
-    maximum. `ulp`: the largest error allowed, 0 for correct rounding. An operation without the
-    attribute has the default of the language: rne, saturate, propagate, and the ulp of
-    docs/language.md for its function.
+    `#tk.num<round = rne, overflow = saturate, nan = propagate, ulp = 2>`. `round`: of a
+    conversion. `overflow`, of a conversion: `natural` is what the target does by itself (integers,
+    fp8, fp4 and e8m0 saturate; f16, bf16, f32 and f64 overflow to infinity), `saturate` gives the
+    nearest end of the range, `ieee` gives infinity where the format has one, else NaN. `nan`: of
+    minimum and maximum. `ulp`: the largest error allowed, 0 for correct rounding. An operation
+    without the attribute has the default of the language: rne (float to integer: rtz), natural,
+    propagate, and the ulp of docs/language.md for its function.
   }];
   let parameters = (ins
       DefaultValuedParameter<"::tk::Round", "::tk::Round::rne">:$round,
-      DefaultValuedParameter<"bool", "true">:$saturate,
+      DefaultValuedParameter<"::tk::Overflow", "::tk::Overflow::natural">:$overflow,
       DefaultValuedParameter<"::tk::NanRule", "::tk::NanRule::propagate">:$nan,
       DefaultValuedParameter<"int64_t", "0">:$ulp);
   let assemblyFormat = "`<` struct(params) `>`";

@@ -111,5 +111,5 @@
 }
 
 // -----
-// expected-error @+1 {{expects parent op 'tk.reduce'}}
+// expected-error @+1 {{expects parent op to be one of 'tk.reduce, tk.scan, tk.map, tk.asm, tk.extern'}}
 tk.yield

@@ -87,13 +87,13 @@ tk.kernel @unary() attributes {contract = #contract} {
 // Conversions that may round or saturate.
 // CHECK-LABEL: tk.kernel @casts
 // CHECK:         tk.cast %{{.*}} : tensor<8xf32> -> tensor<8xbf16>
-// CHECK-NEXT:    tk.cast %{{.*}} to_unsigned num <saturate = false> : tensor<8xf32> -> tensor<8xi32>
+// CHECK-NEXT:    tk.cast %{{.*}} to_unsigned num <overflow = ieee> : tensor<8xf32> -> tensor<8xi32>
 // CHECK-NEXT:    tk.cast %{{.*}} from_unsigned : i32 -> f16
 tk.kernel @casts() attributes {contract = #contract} {
   %t = arith.constant dense<2.0> : tensor<8xf32>
   %i = arith.constant 7 : i32
   %0 = tk.cast %t : tensor<8xf32> -> tensor<8xbf16>
-  %1 = tk.cast %t to_unsigned num <saturate = false> : tensor<8xf32> -> tensor<8xi32>
+  %1 = tk.cast %t to_unsigned num <overflow = ieee> : tensor<8xf32> -> tensor<8xi32>
   %2 = tk.cast %i from_unsigned : i32 -> f16
   tk.return
 }

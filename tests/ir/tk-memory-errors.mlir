@@ -27,7 +27,7 @@
 // -----
 %x = builtin.unrealized_conversion_cast to !tk.view<f32, 2, 0>
 %i = arith.constant 0 : i64
-// expected-error @+1 {{width -4 is negative}}
+// expected-error @+1 {{width -4 is none}}
 %0 = tk.read %x[%i, %i] widths [0, -4] : !tk.view<f32, 2, 0> -> tensor<4xf32>
 
 // -----

@@ -1,10 +1,10 @@
 // RUN: tk-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{pointee 'i7' is not an element that memory holds}}
+// expected-error @+1 {{pointee 'i7' is not an element of whole bytes}}
 %0 = builtin.unrealized_conversion_cast to !tk.ptr<i7, 0>
 
 // -----
-// expected-error @+1 {{pointee 'tensor<4xf32>' is not an element that memory holds}}
+// expected-error @+1 {{pointee 'tensor<4xf32>' is not an element of whole bytes}}
 %0 = builtin.unrealized_conversion_cast to !tk.ptr<tensor<4xf32>, 0>
 
 // -----

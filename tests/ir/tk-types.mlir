@@ -38,12 +38,12 @@ tk.kernel @views() attributes {contract = #contract} {
 
 // The numeric contract prints only what differs from the default.
 // CHECK-LABEL: tk.kernel @numbers
-// CHECK-SAME:    all = #tk.num<round = rtz, saturate = false, nan = number, ulp = 2>
+// CHECK-SAME:    all = #tk.num<round = rtz, overflow = ieee, nan = number, ulp = 2>
 // CHECK-SAME:    default = #tk.num<>
 // CHECK-SAME:    one = #tk.num<ulp = 1>
 tk.kernel @numbers() attributes {contract = #contract,
-    all = #tk.num<round = rtz, saturate = false, nan = number, ulp = 2>,
-    default = #tk.num<round = rne, saturate = true, nan = propagate, ulp = 0>,
+    all = #tk.num<round = rtz, overflow = ieee, nan = number, ulp = 2>,
+    default = #tk.num<round = rne, overflow = natural, nan = propagate, ulp = 0>,
     one = #tk.num<ulp = 1>} {
   tk.return
 }
