@@ -25,22 +25,24 @@ struct HelpLine {
 /// CLI11's application together with the lines of --help.
 class OptionTable {
 public:
-  enum class Use { Compile, Run, Help };
-
-  OptionTable(RawOptions &raw, Use use) : app("", "tkc"), raw(raw) {
+  /// The options of a command, or all of them.
+  OptionTable(RawOptions &raw, std::optional<Command> only) : app("", "tkc"), raw(raw) {
     app.set_help_flag();
     app.allow_extras();
-    if (use != Use::Run) {
+    if (!only || only == Command::Compile) {
       declareOutputs();
       declareTarget();
       declareTools();
       declareInsight();
     }
-    declareCode();
-    if (use != Use::Compile)
+    if (only != Command::Format)
+      declareCode();
+    if (!only || only == Command::Run)
       declareRun();
+    if (!only || only == Command::Format)
+      declareFormat();
     declareGeneral();
-    declareHidden(use);
+    declareHidden(only);
   }
 
   CLI::App app;
@@ -79,8 +81,9 @@ private:
   void declareTools();
   void declareInsight();
   void declareRun();
+  void declareFormat();
   void declareGeneral();
-  void declareHidden(Use use);
+  void declareHidden(std::optional<Command> only);
 
   RawOptions &raw;
   const char *group = "";
@@ -187,6 +190,13 @@ void OptionTable::declareRun() {
   flag("--no-check-nan", "--no-check-nan", "say nothing of NaN", raw.noCheckNan);
 }
 
+void OptionTable::declareFormat() {
+  group = "tkc fmt FILE...";
+  flag("--check", "--check", "name the files that would change, with status 1; write nothing",
+       raw.fmtCheck);
+  flag("--diff", "--diff", "print what would change; write nothing", raw.fmtDiff);
+}
+
 void OptionTable::declareGeneral() {
   group = "Messages and the rest";
   value("--diagnostics", "--diagnostics=text|json", "form of messages (default text)",
@@ -205,12 +215,12 @@ void OptionTable::declareGeneral() {
   flag("--help-hidden", "--help-hidden", "print it with the options for tests", raw.helpHidden);
 }
 
-void OptionTable::declareHidden(Use use) {
+void OptionTable::declareHidden(std::optional<Command> only) {
   group = "For tests";
   hidden = true;
   flag("--verify-diagnostics", "--verify-diagnostics",
        "compare what is reported with `expected-error {{text}}` comments", raw.verifyDiagnostics);
-  if (use != Use::Run)
+  if (!only || only == Command::Compile)
     value("--test-crash", "--test-crash=KIND",
           "crash while compiling: segv, abort, fatal or stack", raw.testCrash);
 }
@@ -246,9 +256,9 @@ static std::string nearestOption(StringRef word, const std::vector<std::string> 
   return best.empty() ? "`tkc --help` lists the options" : "did you mean `" + best.str() + "`?";
 }
 
-std::optional<DiagRecord> tk::parseWords(llvm::ArrayRef<const char *> words, bool run,
+std::optional<DiagRecord> tk::parseWords(llvm::ArrayRef<const char *> words, Command command,
                                          RawOptions &raw) {
-  OptionTable table(raw, run ? OptionTable::Use::Run : OptionTable::Use::Compile);
+  OptionTable table(raw, command);
   std::vector<std::string> reversed; // as CLI11 takes them
   for (const char *word : llvm::reverse(words))
     reversed.push_back(rewriteWord(word));
@@ -275,10 +285,12 @@ std::optional<DiagRecord> tk::parseWords(llvm::ArrayRef<const char *> words, boo
 
 std::string tk::helpText(bool hidden) {
   RawOptions raw;
-  OptionTable table(raw, OptionTable::Use::Help);
+  OptionTable table(raw, std::nullopt);
   std::string text = "Usage: tkc FILE [-o OUT] [OPTIONS]      compile a .tk file, or go on from a "
                      "stage that was written\n"
                      "       tkc run FILE ARG... [OPTIONS]    run a kernel on this machine\n"
+                     "       tkc fmt [--check] FILE...        put .tk files into the one style; - is\n"
+                     "                                        standard input, to standard output\n"
                      "       tkc targets                      list the chips\n"
                      "       tkc explain TKnnnn               explain a message\n";
   constexpr size_t column = 30;

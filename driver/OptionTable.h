@@ -31,10 +31,16 @@ struct RawOptions {
   std::vector<std::string> outs, prints, expects, bounds;
   bool checkBounds = true, checkInit = true, checkAccess = true, checkRaces = true;
   bool checkArithmetic = true, checkNan = false, noCheckNan = false;
+
+  // tkc fmt
+  bool fmtCheck = false, fmtDiff = false;
 };
 
+/// Whose options are known.
+enum class Command { Compile, Run, Format };
+
 /// Reads the words after `tkc` or `tkc run`; a mistake comes back as a diagnostic.
-std::optional<DiagRecord> parseWords(llvm::ArrayRef<const char *> words, bool run,
+std::optional<DiagRecord> parseWords(llvm::ArrayRef<const char *> words, Command command,
                                      RawOptions &raw);
 
 /// The text of --help or --help-hidden.

@@ -22,22 +22,31 @@ class Converter {
 public:
   Converter(RawOptions &raw, CommandLine &line) : raw(raw), line(line), to(line.options) {}
 
-  void run(bool isRun) {
-    if (isRun) {
-      convertRun();
-    } else {
+  void run(Command command) {
+    switch (command) {
+    case Command::Compile:
+      line.action = CommandLine::Action::Compile;
       convertInputs();
       convertStages();
       convertTarget();
       convertLevels();
+      convertLowering();
+      break;
+    case Command::Run:
+      line.action = CommandLine::Action::Run;
+      convertRun();
+      convertLowering();
+      break;
+    case Command::Format:
+      line.action = CommandLine::Action::Format;
+      convertFormat();
+      break;
     }
-    convertLowering();
     convertInsight();
     for (const std::string &warning : raw.warnings)
       convertWarning(warning);
-    line.action = !line.errors.empty() ? CommandLine::Action::Wrong
-                  : isRun              ? CommandLine::Action::Run
-                                       : CommandLine::Action::Compile;
+    if (!line.errors.empty())
+      line.action = CommandLine::Action::Wrong;
   }
 
   template <const DiagSpec &Spec, class... Args>
@@ -57,6 +66,7 @@ private:
   void convertLevels();
   void convertInsight();
   void convertRun();
+  void convertFormat();
   void convertWarning(StringRef warning);
 
   /// An integer of [lowest, highest], if `text` was given.
@@ -244,6 +254,13 @@ void Converter::convertRun() {
   line.options.stages = {Stage::Tk};
 }
 
+/// `tkc fmt`: every word is a file.
+void Converter::convertFormat() {
+  if (raw.words.empty())
+    return wrong<diag::NoInput>(2, "tkc fmt FILE.tk; `-` is standard input");
+  line.format = {raw.words, raw.fmtCheck, raw.fmtDiff};
+}
+
 /// UnusedName becomes unused-name.
 static std::string kebabCase(std::string_view name) {
   std::string result;
@@ -301,7 +318,7 @@ static std::optional<CommandLine> parseCommand(llvm::ArrayRef<const char *> args
     line.errors.push_back(commandLineDiag<diag::OptionSyntax>(
         "", word == "targets" ? "`tkc targets` takes no arguments"
                               : "`tkc explain` takes one code, like TK3007"));
-  else if (llvm::is_contained({"bench", "tune", "fmt", "lsp", "report"}, word)) {
+  else if (llvm::is_contained({"bench", "tune", "lsp", "report"}, word)) {
     line.errors.push_back(commandLineDiag<diag::ToolNotBuiltYet>("", "`tkc " + word.str() + "`"));
     line.status = 1;
   } else
@@ -314,16 +331,20 @@ CommandLine tk::parseCommandLine(llvm::ArrayRef<const char *> args) {
     return *command;
   CommandLine line;
   line.options.commandLine.assign(args.begin(), args.end());
-  bool run = args.size() > 1 && StringRef(args[1]) == "run";
+  StringRef word = args.size() > 1 ? args[1] : "";
+  Command command = word == "run"   ? Command::Run
+                    : word == "fmt" ? Command::Format
+                                    : Command::Compile;
+  size_t skipped = command == Command::Compile ? 1 : 2;
   RawOptions raw;
   std::optional<DiagRecord> wrong =
-      parseWords(args.drop_front(std::min<size_t>(run ? 2 : 1, args.size())), run, raw);
+      parseWords(args.drop_front(std::min(skipped, args.size())), command, raw);
   line.options.jsonDiagnostics = raw.diagnostics == "json";
   if (wrong)
     line.errors.push_back(*wrong);
   else if (raw.help || raw.helpHidden)
     line.action = raw.help ? CommandLine::Action::Help : CommandLine::Action::HelpHidden;
   else
-    Converter(raw, line).run(run);
+    Converter(raw, line).run(command);
   return line;
 }

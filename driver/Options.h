@@ -54,12 +54,18 @@ struct CompileOptions {
   std::vector<std::string> commandLine;
 };
 
+struct FormatOptions {
+  std::vector<std::string> files; // "-" is standard input
+  bool check = false, diff = false;
+};
+
 /// What the command line asks for.
 struct CommandLine {
-  enum class Action { Compile, Run, Targets, Explain, Help, HelpHidden, Wrong };
+  enum class Action { Compile, Run, Format, Targets, Explain, Help, HelpHidden, Wrong };
   Action action = Action::Wrong;
-  CompileOptions options;         // Compile, Run
+  CompileOptions options;         // Compile, Run, Format
   RunOptions run;                 // Run
+  FormatOptions format;           // Format
   std::vector<std::string> words; // after `explain`
   std::vector<DiagRecord> errors; // Wrong
   int status = 2;                 // Wrong

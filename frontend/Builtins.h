@@ -6,7 +6,9 @@
 namespace tk {
 
 class Lowerer;
+class MemoryLowerer;
 struct Builtin;
+struct MemoryTarget;
 
 /// The arguments of one call, matched to the parameters.
 struct CallArgs {
@@ -16,6 +18,7 @@ struct CallArgs {
   std::vector<const ast::Expr *> exprs; // one a parameter; null when not given
   std::vector<Val> values;              // the same, None when not given
   std::vector<const ast::Expr *> rest;  // of a parameter written `name*`
+  std::shared_ptr<MemoryTarget> target; // of a parameter written `&name`
   llvm::ArrayRef<ast::Index> typeArgs;  // between brackets: zeros[f32](...)
 
   bool given(size_t i) const { return exprs[i] != nullptr; }
@@ -24,13 +27,23 @@ struct CallArgs {
   bool poisoned() const;
 };
 
-/// `params` names the parameters: "value axis", "x?" may be left out, "sides*" takes the rest.
-/// A parameter written "&place" gets no value: the function evaluates its expression itself.
+/// `params` names the parameters: "value axis", "x?" may be left out, "sides*" takes the rest. What
+/// follows "sides*", or a "*" alone, is given by name only. A parameter written "&place" is a place
+/// or a pointer; one written "~part" gets no value: the function evaluates its expression itself;
+/// one written "!axis" must be known at compile time.
 struct Builtin {
   using Handler = Val (Lowerer::*)(CallArgs &);
+  using MemoryHandler = Val (MemoryLowerer::*)(CallArgs &);
+  constexpr Builtin(llvm::StringRef name, llvm::StringRef params, Handler handler,
+                    bool takesType = false)
+      : name(name), params(params), handler(handler), takesType(takesType) {}
+  constexpr Builtin(llvm::StringRef name, llvm::StringRef params, MemoryHandler handler)
+      : name(name), params(params), memoryHandler(handler) {}
+
   llvm::StringRef name;
   llvm::StringRef params;
-  Handler handler;
+  Handler handler = nullptr; // or
+  MemoryHandler memoryHandler = nullptr;
   bool takesType = false;
 };
 

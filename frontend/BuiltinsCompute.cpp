@@ -124,11 +124,11 @@ Val Lowerer::buildFma(CallArgs &args) {
 Val Lowerer::choose(const Val &condition, const Val &a, const Val &b, SourceRange range) {
   if (a.isPoison() || b.isPoison())
     return Val::poison();
-  if (a.isTuple() && b.isTuple() && a.elements.size() == b.elements.size()) {
+  if (sameStructure(a, b)) {
     std::vector<Val> elements;
     for (auto [left, right] : llvm::zip(a.elements, b.elements))
       elements.push_back(choose(condition, left, right, range));
-    return Val::tuple(std::move(elements));
+    return a.withElements(std::move(elements));
   }
   if (!needNumber(a, range, "where") || !needNumber(b, range, "where"))
     return Val::poison();
@@ -345,7 +345,7 @@ Val Lowerer::buildStaticAssert(CallArgs &args) {
 }
 
 Val Lowerer::buildRange(CallArgs &args) {
-  error<diag::NotIterable>(args.range)
+  error<diag::RangeAsValue>(args.range, args.builtin->name)
       .help("`range` stands after `in` of a `for` and nowhere else");
   return Val::poison();
 }

@@ -211,6 +211,8 @@ Val Lowerer::pointerArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs,
   bool narrow =
       offset.isRun() && isSignedInteger(offset.type.dtype) && dtypeBits(offset.type.dtype) <= 32;
   Dtype dtype = narrow ? Dtype::I32 : Dtype::I64;
+  if (narrow)
+    warnNarrowProduct(offset, range, "moves a pointer");
   if (offset.isInt() && !adaptConst(offset, dtype, range, spelling(op)))
     return Val::poison();
   Value moved = materialize(offset, dtype, *shape, range);
@@ -220,7 +222,9 @@ Val Lowerer::pointerArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs,
   }
   Value base = broadcastTo(pointer.value, pointer.type.shape, *shape, range);
   Value result = PtrAddOp::create(builder, loc(range), base.getType(), base, moved);
-  return Val::run(result, {pointer.type.dtype, true, pointer.type.param, *shape});
+  RunType type = pointer.type;
+  type.shape = *shape;
+  return Val::run(result, type);
 }
 
 Val Lowerer::emitArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, Dtype dtype,
@@ -343,6 +347,8 @@ static arith::CmpFPredicate floatPredicate(ast::CompareOp op) {
 }
 
 Val Lowerer::compare(ast::CompareOp op, const Val &lhs, const Val &rhs, SourceRange range) {
+  if (lhs.isAggregate() || rhs.isAggregate())
+    return compareAggregates(op, lhs, rhs, range);
   if (lhs.isPoison() || rhs.isPoison())
     return Val::poison();
   bool equality = op == ast::CompareOp::Eq || op == ast::CompareOp::Ne;

@@ -399,7 +399,10 @@ ArrayAttr Lowerer::argEntries() {
     entry.set("kind", builder.getStringAttr(tensor.pointer ? "pointer" : "tensor"));
     entry.set("dtype", builder.getStringAttr(dtypeName(tensor.dtype)));
     entry.set("access", builder.getStringAttr(ast::spelling(param.access)));
-    entry.set("align", builder.getI64IntegerAttr(dtypeBytes(tensor.dtype)));
+    bool table = tensor.indirections != 0; // of addresses
+    entry.set("align", builder.getI64IntegerAttr(table ? 8 : dtypeBytes(tensor.dtype)));
+    if (table)
+      entry.set("indirections", builder.getI64IntegerAttr(tensor.indirections));
     for (const ast::Attribute &attr : param.attributes)
       if (attr.name.text == "zeroed")
         entry.set("zeroed", builder.getBoolAttr(true));

@@ -179,6 +179,8 @@ Attribute Lowerer::hostCall(const ast::Call *call) {
     }
   }
   auto *name = dyn_cast<ast::Name>(call->callee);
+  if (isHostFree(call))
+    return hostConstant(call);
   StringRef op = llvm::StringSwitch<StringRef>(name ? name->text : "")
                      .Cases({"minimum", "min"}, "min")
                      .Cases({"maximum", "max"}, "max")
@@ -218,6 +220,8 @@ Attribute Lowerer::hostOther(const ast::Expr *expr) {
   auto *base = member ? dyn_cast<ast::Name>(member->base) : nullptr;
   if (base && base->text == "device" && member->name.text == "sms")
     return builder.getStringAttr("sms");
+  if (isHostFree(expr))
+    return hostConstant(expr);
   error<diag::NotForHost>(expr->range, "`" + source.getText(expr->range).str() + "`");
   return {};
 }

@@ -1,13 +1,14 @@
-//===- LowerControl.cpp - if statements, early return, joining two branches ---===//
+//===- LowerControl.cpp - conditions, if, and what follows an early exit -------===//
 //
-// A branch is elaborated into a region that has no parent yet, from a snapshot of the scopes; what
-// the two branches disagree about becomes the results of the scf.if.
+// Where one branch of a run-time `if` leaves for good, what follows in the block stands in the
+// other branch. Where code may have been left and may go on, what follows stands under a test.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontend/Lowerer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace tk;
@@ -29,119 +30,16 @@ std::optional<Val> Lowerer::evalCondition(const ast::Expr *expr, StringRef what)
   if (value.isBool() || (value.isRun() && value.type == RunType{Dtype::I1, false, 0, {}}))
     return value;
   Report report = error<diag::BadCondition>(expr->range, what, value.describe());
-  if (value.isRun() && value.type.dtype == Dtype::I1)
+  bool isTile = value.isRun() && value.type.dtype == Dtype::I1;
+  if (isTile && what.contains("&&"))
+    report.help("tiles take `&`: `(a > 0.0) & (b > 0.0)`");
+  else if (isTile && what.contains("||"))
+    report.help("tiles take `|`: `(a > 0.0) | (b > 0.0)`");
+  else if (isTile)
     report.help("elements are chosen by `where(condition, a, b)`");
   else if (value.isNumeric())
     report.help("compare it with a number: `!= 0`");
   return std::nullopt;
-}
-
-//===----------------------------------------------------------------------===//
-// Joining two branches
-//===----------------------------------------------------------------------===//
-
-static bool isPlaceholder(const Val &val) {
-  return val.isRun() && !val.value;
-}
-
-/// What a value is after two branches: parts on which they agree stay, the others become
-/// placeholders, whose types are appended.
-Val Lowerer::merge(const Val &a, const Val &b, SourceRange range, StringRef what,
-                   std::vector<RunType> &types) {
-  if (a.isPoison() || b.isPoison())
-    return Val::poison();
-  if (sameValue(a, b))
-    return a;
-  if (a.isTuple() && b.isTuple() && a.elements.size() == b.elements.size()) {
-    std::vector<Val> elements;
-    for (auto [left, right] : llvm::zip(a.elements, b.elements))
-      elements.push_back(merge(left, right, range, what, types));
-    return Val::tuple(std::move(elements));
-  }
-  std::optional<RunType> type;
-  if (a.isPointer() && b.isPointer() && a.type == b.type)
-    type = a.type;
-  else if (a.isNumeric() && b.isNumeric())
-    type = commonType(a, b, range, what);
-  else
-    error<diag::TypeMismatch>(range, "`" + what.str() + "` in both branches", "of one type",
-                              a.describe() + " and " + b.describe())
-        .note(a.origin, "one value comes from here")
-        .note(b.origin, "the other value comes from here");
-  if (!type)
-    return Val::poison();
-  types.push_back(*type);
-  return Val::run(Value(), *type);
-}
-
-/// Appends to `yields` what a branch gives for the placeholders; false after an error.
-bool Lowerer::yieldLeaves(const Val &merged, const Val &value, SmallVectorImpl<Value> &yields,
-                          SourceRange range) {
-  if (merged.isTuple()) {
-    for (auto [part, element] : llvm::zip(merged.elements, value.elements))
-      if (!yieldLeaves(part, element, yields, range))
-        return false;
-    return true;
-  }
-  if (!isPlaceholder(merged))
-    return true;
-  yields.push_back(coerce(value, merged.type, range, "the branch"));
-  return bool(yields.back());
-}
-
-Val Lowerer::fillPlaceholders(const Val &merged, ValueRange values, size_t &next) {
-  Val result = merged;
-  if (merged.isTuple())
-    for (Val &element : result.elements)
-      element = fillPlaceholders(element, values, next);
-  else if (isPlaceholder(merged))
-    result.value = values[next++];
-  return result;
-}
-
-/// Makes the scf.if of two elaborated branches and gives their merged values, which stand pairwise
-/// in the two lists.
-std::vector<Val> Lowerer::joinBranches(Value condition, BranchCode &thenCode, BranchCode &elseCode,
-                                       ArrayRef<std::string> names, SourceRange range) {
-  std::vector<Val> merged;
-  std::vector<RunType> types;
-  for (size_t i = 0; i < names.size(); ++i)
-    merged.push_back(merge(thenCode.values[i], elseCode.values[i], range, names[i], types));
-  for (BranchCode *code : {&thenCode, &elseCode}) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(&code->region.front());
-    SmallVector<Value> yields;
-    for (size_t i = 0; i < names.size(); ++i)
-      if (!yieldLeaves(merged[i], code->values[i], yields, range))
-        return std::vector<Val>(names.size(), Val::poison());
-    scf::YieldOp::create(builder, loc(range), yields);
-  }
-  SmallVector<Type> results;
-  for (const RunType &type : types)
-    results.push_back(mlirType(type));
-  auto op = scf::IfOp::create(builder, loc(range), results, condition, /*addThenBlock=*/false,
-                              /*addElseBlock=*/false);
-  op.getThenRegion().takeBody(thenCode.region);
-  // An empty `else` is left out: its block has nothing but the yield.
-  if (!results.empty() || elseCode.region.front().getOperations().size() > 1)
-    op.getElseRegion().takeBody(elseCode.region);
-  size_t next = 0;
-  for (Val &value : merged)
-    value = fillPlaceholders(value, op.getResults(), next);
-  return merged;
-}
-
-/// Elaborates one branch into a region of its own; the scopes are what they were afterwards.
-void Lowerer::elaborateBranch(BranchCode &code, llvm::function_ref<void()> body) {
-  OpBuilder::InsertionGuard guard(builder);
-  Scopes before = frame->scopes;
-  bool unrolled = std::exchange(frame->unrolled, false);
-  ++regionDepth;
-  builder.setInsertionPointToStart(&code.region.emplaceBlock());
-  body();
-  --regionDepth;
-  frame->unrolled = unrolled;
-  frame->scopes = std::move(before);
 }
 
 //===----------------------------------------------------------------------===//
@@ -163,104 +61,101 @@ void Lowerer::leaveOut(const NameUse &use) {
     kernel.untaken.insert(entry.first());
 }
 
-Flow Lowerer::execIf(const ast::If *stmt, size_t arm, const Continuation &rest) {
-  if (arm == stmt->arms.size())
-    return stmt->elseBody ? execBlock(stmt->elseBody, &rest) : Flow::Next;
+Exit Lowerer::execIf(const ast::If *stmt, size_t arm, Stmts &rest) {
+  if (arm == stmt->arms.size() && !stmt->elseBody)
+    return Flow::Next;
+  if (arm == stmt->arms.size()) {
+    llvm::SaveAndRestore tail(frame->tail, tailBefore(rest));
+    return execBlock(stmt->elseBody);
+  }
   const ast::Block *body = stmt->arms[arm].body;
   std::optional<Val> condition = evalCondition(stmt->arms[arm].condition, "the condition of `if`");
   if (condition && condition->isBool()) {
-    if (condition->boolean) {
-      leaveOut(namesFrom(stmt, arm + 1));
-      return execBlock(body, &rest);
-    }
     NameUse use;
-    collectNames(body, use);
-    leaveOut(use);
-    return execIf(stmt, arm + 1, rest);
+    if (!condition->boolean) {
+      collectNames(body, use);
+      leaveOut(use);
+      return execIf(stmt, arm + 1, rest);
+    }
+    leaveOut(namesFrom(stmt, arm + 1));
+    llvm::SaveAndRestore tail(frame->tail, tailBefore(rest));
+    return execBlock(body);
   }
   if (!enterRegion(stmt->range))
     return Flow::Next;
-  if (!condition) {
-    // For the other errors in it; what the branches assign is not known any more.
-    for (StringRef name : assignedVars(namesFrom(stmt, arm)))
-      frame->scopes.find(name)->val = Val::poison();
-    BranchCode code;
-    elaborateBranch(code, [&] { execBlock(body, nullptr); });
-    return execIf(stmt, arm + 1, rest);
-  }
-  if (namesFrom(stmt, arm).returns)
-    return execReturningIf(stmt, arm, *condition, rest);
-  return execRunIf(stmt, arm, *condition, rest);
+  if (condition)
+    return execRunIf(stmt, arm, *condition, rest);
+  // For the other errors in it; what the branches assign is not known any more.
+  for (StringRef name : assignedVars(namesFrom(stmt, arm)))
+    frame->scopes.find(name)->val = Val::poison();
+  BranchCode code;
+  elaborateBranch(code, [&] { return execBlock(body); });
+  frame->hidesExit |= !code.exit.always(Flow::Next);
+  return execIf(stmt, arm + 1, rest);
 }
 
-/// No branch returns: the variables that are assigned in one are joined after it.
-Flow Lowerer::execRunIf(const ast::If *stmt, size_t arm, const Val &condition,
-                        const Continuation &rest) {
+Exit Lowerer::execRunIf(const ast::If *stmt, size_t arm, const Val &condition, Stmts &rest) {
   BranchCode thenCode, elseCode;
-  std::vector<std::string> names;
-  for (StringRef name : assignedVars(namesFrom(stmt, arm)))
-    names.push_back(name.str());
-  auto collect = [&](BranchCode &code) {
-    for (const std::string &name : names)
-      code.values.push_back(frame->scopes.find(name)->val);
+  NameUse use = namesFrom(stmt, arm);
+  Stmts behind, nothing;
+  auto takeRest = [&] {
+    behind = std::exchange(rest, Stmts());
+    for (const ast::Stmt *next : behind)
+      collectNames(next, use);
   };
   elaborateBranch(thenCode, [&] {
-    execBlock(stmt->arms[arm].body, &rest);
-    collect(thenCode);
+    llvm::SaveAndRestore tail(frame->tail, tailBefore(rest));
+    return execBlock(stmt->arms[arm].body);
   });
-  elaborateBranch(elseCode, [&] {
-    execIf(stmt, arm + 1, rest);
-    collect(elseCode);
-  });
-  std::vector<Val> merged = joinBranches(condition.value, thenCode, elseCode, names, stmt->range);
-  for (auto [name, value] : llvm::zip(names, merged))
-    frame->scopes.find(name)->val = value;
-  return Flow::Next;
-}
-
-/// What follows `if` up to the end of the function is elaborated in each branch that falls
-/// through, so that every branch ends in a return.
-Flow Lowerer::execReturningIf(const ast::If *stmt, size_t arm, const Val &condition,
-                              const Continuation &rest) {
-  bool barrier = frame->runLoops != 0;
-  for (const Continuation *next = &rest; next; next = next->outer)
-    barrier |= next->barrier;
-  if (barrier) {
-    notBuilt(stmt->range, "`return` under a run-time condition inside a loop");
-    return Flow::Next;
-  }
-  BranchCode thenCode, elseCode;
-  auto branch = [&](BranchCode &code, llvm::function_ref<Flow()> body) {
-    elaborateBranch(code, [&] {
-      frame->returned = Val::unit();
-      if (body() == Flow::Next)
-        runContinuation(&rest);
-      code.values.push_back(frame->returned);
+  if (!thenCode.exit.may(Flow::Next)) {
+    takeRest();
+    elaborateBranch(elseCode, [&] {
+      Exit exit = execIf(stmt, arm + 1, behind);
+      return execAfter(exit, behind);
     });
-  };
-  branch(thenCode, [&] { return execBlock(stmt->arms[arm].body, &rest); });
-  branch(elseCode, [&] { return execIf(stmt, arm + 1, rest); });
-  auto unit = [](const BranchCode &code) { return code.values[0].kind == Val::Kind::Unit; };
-  if (unit(thenCode) != unit(elseCode) && !outOfFuel) {
-    StringRef name = frame->function ? frame->function->name.text : kernel.decl->name.text;
-    if (!thenCode.values[0].isPoison() && !elseCode.values[0].isPoison())
-      error<diag::MissingReturn>(stmt->range, name)
-          .note(frame->returnRange, "a value is returned here");
-    frame->returned = Val::poison();
-    return Flow::Return;
+  } else {
+    elaborateBranch(elseCode, [&] {
+      llvm::SaveAndRestore tail(frame->tail, tailBefore(rest));
+      return execIf(stmt, arm + 1, nothing);
+    });
+    if (!elseCode.exit.may(Flow::Next)) {
+      takeRest();
+      resumeBranch(thenCode, [&] { return execAfter(thenCode.exit, behind); });
+    }
   }
-  frame->returned =
-      joinBranches(condition.value, thenCode, elseCode, {std::string("return")}, stmt->range)[0];
-  return Flow::Return;
+  llvm::SaveAndRestore tail(frame->tail, tailBefore(rest));
+  return joinIf(condition.value, thenCode, elseCode, assignedVars(use), stmt->range);
 }
 
-void Lowerer::runContinuation(const Continuation *rest) {
-  for (; rest; rest = rest->outer) {
-    frame->scopes.truncate(rest->depth);
-    if (execStmts(rest->rest, rest->outer) != Flow::Next)
-      return;
-  }
-  frame->returned = Val::unit();
+/// What follows, in the same block, code that was left by `exit`.
+Exit Lowerer::execAfter(const Exit &exit, Stmts rest) {
+  if (rest.empty() || !exit.may(Flow::Next))
+    return exit;
+  if (exit.always(Flow::Next))
+    return execStmts(rest);
+  NameUse use;
+  for (const ast::Stmt *stmt : rest)
+    collectNames(stmt, use);
+  SourceRange range{rest.front()->range.begin, rest.back()->range.end};
+  return execIfLive(exit, use, range, [&] { return execStmts(rest); });
+}
+
+/// Elaborates `body`, which assigns `use`, to run where the code before it has gone on.
+Exit Lowerer::execIfLive(const Exit &exit, const NameUse &use, SourceRange range,
+                         llvm::function_ref<Exit()> body) {
+  if (exit.always(Flow::Next))
+    return body();
+  if (!exit.may(Flow::Next) || !enterRegion(range))
+    return exit;
+  Value live = exit.isBefore(Flow::Continue, builder, loc(range));
+  BranchCode liveCode, leftCode;
+  Val returned = std::exchange(frame->returned, Val::never());
+  elaborateBranch(liveCode, body);
+  elaborateBranch(leftCode, [&] {
+    frame->returned = returned;
+    return exit.without(Flow::Next, builder, loc(range));
+  });
+  return joinIf(live, liveCode, leftCode, assignedVars(use), range);
 }
 
 //===----------------------------------------------------------------------===//
@@ -287,11 +182,28 @@ Val Lowerer::evalIfExpr(const ast::IfExpr *expr, size_t arm) {
   if (!enterRegion(expr->range))
     return Val::poison();
   BranchCode thenCode, elseCode;
-  elaborateBranch(thenCode, [&] { thenCode.values.push_back(eval(expr->arms[arm].value)); });
-  elaborateBranch(elseCode, [&] { elseCode.values.push_back(evalIfExpr(expr, arm + 1)); });
+  elaborateBranch(thenCode, [&] {
+    thenCode.values.push_back(eval(expr->arms[arm].value));
+    return Exit();
+  });
+  elaborateBranch(elseCode, [&] {
+    elseCode.values.push_back(evalIfExpr(expr, arm + 1));
+    return Exit();
+  });
   if (!condition)
     return Val::poison();
   return joinBranches(condition->value, thenCode, elseCode, {std::string("if")}, expr->range)[0];
+}
+
+/// Whether nobody can tell that the code has run: it touches no memory, and no engine reports
+/// anything about it (a division by zero, a NaN).
+bool Lowerer::isHarmless(Block &block) {
+  return llvm::all_of(block, [](Operation &op) {
+    bool isTest = isa<arith::ConstantOp, arith::CmpIOp, arith::CmpFOp, arith::SelectOp>(op);
+    bool isInteger = isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp,
+                         arith::XOrIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op);
+    return isTest || isInteger || isa<ProgramIdOp, NumProgramsOp, ExtentOp, StrideOp>(op);
+  });
 }
 
 /// `a && b`: b is not evaluated at run time when a is false, unless that makes no difference.
@@ -302,12 +214,11 @@ Val Lowerer::joinLogical(bool isAnd, const Val &lhs, const ast::Expr *rhs, Sourc
     value = evalCondition(rhs, isAnd ? "an operand of `&&`" : "an operand of `||`");
     if (value && value->isBool())
       value = asRun(*value, rhs->range);
+    return Exit();
   });
   if (!value)
     return Val::poison();
-  bool pure =
-      llvm::all_of(code.region.front(), [](Operation &op) { return isMemoryEffectFree(&op); });
-  if (pure) {
+  if (isHarmless(code.region.front())) {
     Block *block = builder.getInsertionBlock();
     block->getOperations().splice(builder.getInsertionPoint(), code.region.front().getOperations());
     Value result = isAnd
@@ -316,7 +227,10 @@ Val Lowerer::joinLogical(bool isAnd, const Val &lhs, const ast::Expr *rhs, Sourc
     return Val::run(result, value->type);
   }
   code.values.push_back(*value);
-  elaborateBranch(other, [&] { other.values.push_back(Val::ofBool(!isAnd)); });
+  elaborateBranch(other, [&] {
+    other.values.push_back(Val::ofBool(!isAnd));
+    return Exit();
+  });
   return joinBranches(lhs.value, isAnd ? code : other, isAnd ? other : code, {std::string("&&")},
                       range)[0];
 }

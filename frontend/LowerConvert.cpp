@@ -12,6 +12,17 @@ Type Lowerer::mlirType(Dtype dtype, ArrayRef<int64_t> shape) {
   return shape.empty() ? element : RankedTensorType::get(shape, element);
 }
 
+/// The numbers at the end have the parameter's alias class. Tables of addresses, which are never
+/// written, have classes of their own beyond those of the parameters.
+Type Lowerer::pointerType(const RunType &type, int64_t aliasClass) {
+  Type pointer = PtrType::get(&context, toMlir(&context, type.dtype), aliasClass);
+  for (unsigned level = 0; level < type.indirections; ++level) {
+    aliasClass += int64_t(kernel.decl->params.size());
+    pointer = PtrType::get(&context, pointer, aliasClass);
+  }
+  return pointer;
+}
+
 Type Lowerer::mlirType(const RunType &type) {
   if (!type.pointer)
     return mlirType(type.dtype, type.shape);
@@ -19,7 +30,7 @@ Type Lowerer::mlirType(const RunType &type) {
   for (const auto &tensor : kernel.tensors)
     if (tensor->index == type.param)
       aliasClass = tensor->aliasClass;
-  Type pointer = PtrType::get(&context, toMlir(&context, type.dtype), aliasClass);
+  Type pointer = pointerType(type, aliasClass);
   return type.shape.empty() ? pointer : RankedTensorType::get(type.shape, pointer);
 }
 
@@ -90,6 +101,8 @@ Value Lowerer::materialize(const Val &value, Dtype dtype, ArrayRef<int64_t> shap
                            SourceRange range) {
   if (!value.isRun())
     return constant(value, dtype, shape, range);
+  if (dtype == Dtype::I64 || dtype == Dtype::U64)
+    warnNarrowProduct(value, range, "is widened to " + dtypeName(dtype).str());
   Value converted = convert(value.value, value.type.dtype, dtype, value.type.shape, range);
   return broadcastTo(converted, value.type.shape, shape, range);
 }
@@ -98,6 +111,8 @@ Val Lowerer::castTo(const Val &value, Dtype dtype, SourceRange range) {
   if (!needNumber(value, range, ".to"))
     return Val::poison();
   RunType type{dtype, false, 0, Shape(value.shape())};
+  if (dtype == Dtype::I64 || dtype == Dtype::U64)
+    warnNarrowProduct(value, range, "is widened to " + dtypeName(dtype).str());
   if (value.isRun())
     return Val::run(convert(value.value, value.type.dtype, dtype, type.shape, range), type);
   Val number = value;
@@ -112,6 +127,8 @@ Val Lowerer::castTo(const Val &value, Dtype dtype, SourceRange range) {
   // Infinities are what a narrowing float conversion gives; integers have to fit.
   if (number.isInt() && !isFloat(dtype) && !adaptConst(number, dtype, range, ".to"))
     return Val::poison();
+  if (wantsCompileTime != 0)
+    return numberOf(number, dtype);
   return Val::run(constant(number, dtype, {}, range), type);
 }
 

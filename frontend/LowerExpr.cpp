@@ -49,7 +49,7 @@ Val Lowerer::evalKind(const ast::Expr *expr) {
   case ast::ExprKind::IfExpr:
     return evalIfExpr(cast<ast::IfExpr>(expr), 0);
   case ast::ExprKind::FnExpr:
-    return notBuilt(expr->range, "closures: `fn(...) { }` as a value");
+    return evalClosure(cast<ast::FnExpr>(expr));
   case ast::ExprKind::Call:
     return evalCall(cast<ast::Call>(expr));
   case ast::ExprKind::Subscript:
@@ -65,28 +65,6 @@ Val Lowerer::evalKind(const ast::Expr *expr) {
   case ast::ExprKind::Record:
     return notBuilt(expr->range, "records outside of @tune");
   }
-  return Val::poison();
-}
-
-static size_t countElements(const Val &val) {
-  size_t count = val.elements.empty() ? 1 : 0;
-  for (const Val &element : val.elements)
-    count += countElements(element);
-  return count;
-}
-
-Val Lowerer::evalElements(ArrayRef<ast::Expr *> elements, Val::Kind kind, SourceRange range) {
-  Val result = Val::tuple({});
-  result.kind = kind;
-  result.origin = range;
-  for (const ast::Expr *element : elements)
-    result.elements.push_back(eval(element));
-  // A function that doubles its argument would fill the memory in a few calls.
-  if (countElements(result) <= kMaxElements)
-    return result;
-  error<diag::ValueOutside>(range, "the number of elements of a tuple",
-                            "at most " + std::to_string(kMaxElements),
-                            std::to_string(countElements(result)));
   return Val::poison();
 }
 
@@ -110,6 +88,8 @@ Val Lowerer::unknownName(StringRef name, SourceRange range) {
       names.push_back(function->name.text);
     else if (auto *constant = dyn_cast<ast::Const>(decl))
       names.push_back(constant->name.text);
+    else if (auto *structure = dyn_cast<ast::Struct>(decl))
+      names.push_back(structure->name.text);
   for (const Builtin &builtin : allBuiltins())
     names.push_back(builtin.name);
   Report report = error<diag::UnknownName>(range, name);
@@ -133,10 +113,8 @@ Val Lowerer::constantDecl(const ast::Const *decl) {
   KernelState outer = std::exchange(kernel, KernelState());
   Val value;
   {
-    OpBuilder::InsertionGuard guard(builder);
-    Region scratch;
-    builder.setInsertionPointToStart(&scratch.emplaceBlock());
-    value = eval(decl->value);
+    CompileTime asked(*this);
+    inScratch([&] { value = eval(decl->value); });
   }
   kernel = std::move(outer);
   frame = before;
@@ -161,8 +139,8 @@ Val Lowerer::globalName(StringRef name, SourceRange range) {
       val.function = function;
       return val;
     }
-    if (isa<ast::Struct>(decl))
-      return notBuilt(range, "`struct`");
+    if (auto *structure = dyn_cast<ast::Struct>(decl))
+      return structName(structure);
     error<diag::NotCallable>(range, "the kernel `" + name.str() + "`")
         .help("what two kernels share is a function: `fn`");
     return val;
@@ -189,10 +167,16 @@ Val Lowerer::evalName(const ast::Name *expr) {
   if (Binding *binding = frame->scopes.find(expr->text))
     return binding->val;
   if (auto it = kernel.hostNames.find(expr->text);
-      !frame->function && it != kernel.hostNames.end() && kernel.op) {
+      frame->seesExtents && it != kernel.hostNames.end() && kernel.op) {
     Val val = Val::run(hostValue(it->second), {Dtype::I64, false, 0, {}});
     val.origin = it->second.declared;
     return val;
+  }
+  // The host's expressions are read before the kernel has arguments.
+  if (frame->seesExtents && !kernel.op &&
+      (kernel.hostNames.contains(expr->text) || kernel.scalars.contains(expr->text))) {
+    error<diag::NotCompileTime>(expr->range, "`" + expr->text.str() + "`", "a value of the launch");
+    return Val::poison();
   }
   return globalName(expr->text, expr->range);
 }
@@ -282,37 +266,50 @@ Val Lowerer::dtypeMember(Dtype dtype, const ast::Member *expr) {
   return Val::ofFloat(number);
 }
 
-/// The extents of a tensor as a tuple, the static ones as numbers.
+/// An extent of a tensor: a number when it is static.
+Val Lowerer::tensorExtent(const TensorParam &tensor, unsigned axis, SourceRange range) {
+  if (std::optional<int64_t> extent = tensor.staticExtents[axis])
+    return Val::ofInt(*extent);
+  Value value = ExtentOp::create(builder, loc(range), builder.getI64Type(), tensor.value,
+                                 builder.getI64IntegerAttr(axis));
+  return Val::run(value, {Dtype::I64, false, 0, {}});
+}
+
 Val Lowerer::tensorShape(const TensorParam &tensor, SourceRange range) {
   std::vector<Val> extents;
-  for (auto [axis, extent] : llvm::enumerate(tensor.staticExtents)) {
-    if (extent) {
-      extents.push_back(Val::ofInt(*extent));
-      continue;
-    }
-    Value value = ExtentOp::create(builder, loc(range), builder.getI64Type(), tensor.value,
-                                   builder.getI64IntegerAttr(axis));
-    extents.push_back(Val::run(value, {Dtype::I64, false, 0, {}}));
-  }
+  for (unsigned axis = 0; axis < tensor.staticExtents.size(); ++axis)
+    extents.push_back(tensorExtent(tensor, axis, range));
   return Val::tuple(std::move(extents));
 }
 
-Val Lowerer::evalMember(const ast::Member *expr) {
-  StringRef name = expr->name.text;
+/// `tl.load`: functions have no prefix here.
+bool Lowerer::isForeignPrefix(const ast::Member *expr) {
   auto *module = dyn_cast<ast::Name>(expr->base);
-  bool triton = module && (module->text == "tl" || module->text == "triton") &&
-                !frame->scopes.find(module->text);
-  if (triton) {
+  return module && (module->text == "tl" || module->text == "triton") &&
+         !frame->scopes.find(module->text) && !decls.contains(module->text);
+}
+
+Val Lowerer::evalMember(const ast::Member *expr) {
+  return memberOf(isForeignPrefix(expr) ? Val() : eval(expr->base), expr);
+}
+
+/// The member of `base`, which is the value of the expression's base.
+Val Lowerer::memberOf(const Val &base, const ast::Member *expr) {
+  StringRef name = expr->name.text;
+  if (isForeignPrefix(expr)) {
     error<diag::ForeignSpelling>(expr->range, source.getText(expr->range))
         .help(findBuiltin(name) ? "write `" + name + "`"
                                 : Twine("functions have no module prefix"));
     return Val::poison();
   }
-  Val base = eval(expr->base);
   if (base.isPoison())
     return base;
   if (base.kind == Val::Kind::Dtype)
     return dtypeMember(base.dtype, expr);
+  if (base.kind == Val::Kind::Struct) {
+    std::optional<size_t> field = fieldIndex(base, expr->name);
+    return field ? base.elements[*field] : Val::poison();
+  }
   bool tile = base.isRun();
   if (name == "shape" && base.kind == Val::Kind::Tensor)
     return tensorShape(*base.tensor, expr->range);
@@ -362,11 +359,11 @@ std::optional<Int128> Lowerer::needInt(const Val &value, SourceRange range, Stri
 }
 
 std::optional<Int128> Lowerer::evalInt(const ast::Expr *expr, StringRef what) {
-  return needInt(eval(expr), expr->range, what);
+  return needInt(evalCompileTime(expr), expr->range, what);
 }
 
 std::optional<Dtype> Lowerer::evalDtype(const ast::Expr *expr) {
-  Val value = eval(expr);
+  Val value = evalCompileTime(expr);
   if (value.kind == Val::Kind::Dtype)
     return value.dtype;
   if (!value.isPoison())

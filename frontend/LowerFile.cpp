@@ -83,8 +83,8 @@ void Lowerer::declareAll() {
     if (!isNew)
       error<diag::DuplicateName>(name.range, name.text)
           .note(nameOf(it->second).range, "the first declaration is here");
-    else if (isa<ast::Struct>(decl))
-      notBuilt(name.range, "`struct`");
+    else if (auto *structure = dyn_cast<ast::Struct>(decl))
+      checkStruct(structure);
     if (isa<ast::Kernel>(decl))
       checkKernelName(name);
   }

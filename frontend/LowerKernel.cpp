@@ -37,7 +37,7 @@ static bool hasKind(const ast::CParam &param, const Val &value) {
 bool Lowerer::checkKind(const ast::CParam &param, const Val &value, SourceRange at,
                         bool fromCommand) {
   for (const ast::Ident &kind : param.kinds)
-    if (!llvm::is_contained({"int", "bool", "dtype", "string"}, kind.text) &&
+    if (!isKindName(kind.text) &&
         !dtypeByName(kind.text)) {
       error<diag::UnknownType>(kind.range, kind.text)
           .help("the kinds are int, bool, dtype, string, and dtypes: `f16 | bf16`");
@@ -83,7 +83,7 @@ std::optional<Val> Lowerer::compileTimeValue(const ast::CParam &param, const ast
       expr = entry.second;
   if (!expr)
     return std::nullopt;
-  Val value = eval(expr);
+  Val value = evalCompileTime(expr);
   if (!value.isPoison() && !value.isCompileTime()) {
     error<diag::NotCompileTime>(expr->range, "a compile-time parameter", value.describe());
     return Val::poison();
@@ -234,19 +234,15 @@ bool Lowerer::declareTensor(const ast::KernelParam &param, unsigned index) {
 
 bool Lowerer::declarePointer(const ast::KernelParam &param, unsigned index) {
   auto *type = cast<ast::PointerType>(param.type);
-  auto *pointee = dyn_cast<ast::NamedType>(type->pointee);
-  if (!pointee) {
-    notBuilt(type->range, "pointers to pointers");
-    return false;
-  }
-  std::optional<Dtype> dtype = resolveDtype(pointee->name);
-  if (!dtype)
+  std::optional<RunType> resolved = resolvePointer(type);
+  if (!resolved)
     return false;
   auto pointer = std::make_unique<TensorParam>();
   pointer->decl = &param;
   pointer->index = index;
   pointer->pointer = true;
-  pointer->dtype = *dtype;
+  pointer->dtype = resolved->dtype;
+  pointer->indirections = resolved->indirections;
   bool good = setAliasClass(*pointer, param);
   kernel.tensors.push_back(std::move(pointer));
   return good;
@@ -324,13 +320,14 @@ void Lowerer::bindParams(Block &entry) {
       TensorParam &tensor = *kernel.tensors[nextTensor++];
       Type element = toMlir(&context, tensor.dtype);
       auto *bracket = dyn_cast<ast::BracketType>(param.type);
+      RunType pointer{tensor.dtype, true, unsigned(index), {}, tensor.indirections};
       Type type =
           tensor.pointer
-              ? Type(PtrType::get(&context, element, tensor.aliasClass))
+              ? pointerType(pointer, tensor.aliasClass)
               : Type(ViewType::get(&context, element, bracket->args.size(), tensor.aliasClass));
       tensor.value = entry.addArgument(type, loc(param.name.range));
       if (tensor.pointer)
-        val = Val::run(tensor.value, {tensor.dtype, true, unsigned(index), {}});
+        val = Val::run(tensor.value, pointer);
       else {
         val.kind = Val::Kind::Tensor;
         val.tensor = &tensor;
@@ -394,14 +391,17 @@ void Lowerer::lowerKernel(const ast::Kernel &item, bool asked) {
   Frame kernelFrame;
   kernel = KernelState();
   kernel.decl = &item;
+  kernelFrame.seesExtents = true;
   frame = &kernelFrame;
   steps = walkDepth = regionDepth = callDepth = 0;
   outOfFuel = false;
   builder.clearInsertionPoint();
   unsigned errorsBefore = reporter.numErrors;
-  if (!loadConfiguration(item) || !bindCompileTime(item, asked) || !declareParams())
-    return;
-  ContractAttr contract = buildContract();
+  ContractAttr contract;
+  inScratch([&] {
+    if (loadConfiguration(item) && bindCompileTime(item, asked) && declareParams())
+      contract = buildContract();
+  });
   if (!contract || reporter.numErrors != errorsBefore)
     return;
 
@@ -417,7 +417,7 @@ void Lowerer::lowerKernel(const ast::Kernel &item, bool asked) {
   kernel.op = cast<KernelOp>(builder.create(state));
   builder.setInsertionPointToStart(&kernel.op.getBody().front());
   kernelFrame.scopes.push();
-  execStmts(item.body->stmts, nullptr);
+  execStmts(item.body->stmts);
   builder.setInsertionPointToEnd(&kernel.op.getBody().front());
   ReturnOp::create(builder, loc({item.body->range.end - 1, item.body->range.end}));
   if (reporter.numErrors == errorsBefore)

@@ -1,13 +1,24 @@
-//===- LowerLoop.cpp - for and while ------------------------------------------===//
+//===- LowerLoop.cpp - for and while at run time ----------------------------------===//
 //
-// A run-time loop is `scf.for` from 0 to the trip count by 1, all in i64; its variable is computed
-// as start + i * step. The variables that the body assigns are its iteration arguments.
+// A run-time `for` is `scf.for` from 0 to the trip count by 1, all in i64; its variable is computed
+// as start + i * step. The variables that the body assigns are its iteration arguments. A body
+// that may be left by `break` or `return` needs `scf.while`, whose arguments are, in order,
+//
+//   the counter            of a `for`
+//   the variables          that the body assigns
+//   live                   an i1, false once the loop is left; the number of the way (LowerExit.h)
+//                          where both `break` and `return` are possible
+//   what is returned       read only behind a `return`
+//
+// The parts are elaborated into regions first, the operation is made around them afterwards: only
+// then is it known how the body is left and what it returns.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontend/Lowerer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace tk;
@@ -24,30 +35,27 @@ std::vector<StringRef> Lowerer::assignedVars(const NameUse &use) {
   return names;
 }
 
-/// A variable's value with a placeholder for each number; poison, after an error, for what no
-/// run-time value can hold.
-Val Lowerer::carriedShape(const Val &value, SourceRange range, StringRef name) {
-  if (value.isTuple()) {
-    std::vector<Val> elements;
-    for (const Val &element : value.elements)
-      elements.push_back(carriedShape(element, range, name));
-    return Val::tuple(std::move(elements));
-  }
-  if (value.isRun())
-    return Val::run(Value(), value.type);
-  if (value.isConstNumber())
-    return Val::run(Value(), {defaultDtype(value), false, 0, {}});
-  if (!value.isPoison())
-    error<diag::TypeMismatch>(range, "`" + name.str() + "`, which a run-time loop changes,",
-                              "a number or tile", value.describe());
-  return Val::poison();
+/// A variable's value with a placeholder for each number; other parts stay what they are.
+Val Lowerer::carriedShape(const Val &value) {
+  Val shape = value;
+  if (value.isAggregate()) {
+    for (auto [i, element] : llvm::enumerate(shape.elements))
+      if (!value.isFixedMember(i))
+        element = carriedShape(element);
+  } else if (value.isRun())
+    shape.value = Value();
+  else if (value.isConstNumber())
+    shape = Val::run(Value(), {defaultDtype(value), false, 0, {}});
+  return shape;
 }
 
 Lowerer::Carried Lowerer::carry(const NameUse &use, SourceRange range) {
   Carried carried;
   for (StringRef name : assignedVars(use)) {
     Binding *binding = frame->scopes.find(name);
-    Val shape = carriedShape(binding->val, range, name);
+    if (binding->val.isPoison())
+      continue;
+    Val shape = carriedShape(binding->val);
     SmallVector<Value> values;
     if (!yieldLeaves(shape, binding->val, values, range)) {
       binding->val = Val::poison();
@@ -63,297 +71,297 @@ Lowerer::Carried Lowerer::carry(const NameUse &use, SourceRange range) {
 void Lowerer::bindCarried(const Carried &carried, ValueRange values) {
   size_t next = 0;
   for (auto [name, shape] : llvm::zip(carried.names, carried.shapes)) {
-    Binding *binding = frame->scopes.find(name);
-    bool poisoned = binding->val.isPoison();
-    SourceRange origin = binding->val.origin;
+    Val &val = frame->scopes.find(name)->val;
     Val value = fillPlaceholders(shape, values, next);
-    binding->val = poisoned ? Val::poison() : value;
-    binding->val.origin = origin;
+    value.origin = val.origin;
+    if (!val.isPoison())
+      val = value;
   }
 }
 
-/// What the body leaves in the variables; `otherwise` for those an error has made unknown.
-SmallVector<Value> Lowerer::carriedValues(const Carried &carried, ValueRange otherwise,
-                                          SourceRange range) {
+/// The first part of a variable that no run-time value can hold and that has changed; null if none.
+static const Val *changedPart(const Val &shape, const Val &value) {
+  if (sameStructure(shape, value)) {
+    for (auto [part, element] : llvm::zip(shape.elements, value.elements))
+      if (const Val *changed = changedPart(part, element))
+        return changed;
+    return nullptr;
+  }
+  return shape.isRun() || sameValue(shape, value) ? nullptr : &value;
+}
+
+/// What the body leaves in the variables; any value for those an error has made unknown.
+SmallVector<Value> Lowerer::carriedValues(LoopCode &code) {
   SmallVector<Value> result;
-  for (auto [name, shape] : llvm::zip(carried.names, carried.shapes)) {
+  for (auto [name, shape] : llvm::zip(code.carried.names, code.carried.shapes)) {
+    Val &value = code.body.scopes.find(name)->val;
     SmallVector<Value> values;
-    const Val &value = frame->scopes.find(name)->val;
-    if (value.isPoison() || !yieldLeaves(shape, value, values, range))
-      return SmallVector<Value>(otherwise);
+    const Val *changed = value.isPoison() ? nullptr : changedPart(shape, value);
+    if (changed)
+      error<diag::TypeMismatch>(code.range, "`" + name.str() + "`, which a run-time loop changes,",
+                                changed->isConstNumber() ? "the same where it is known at compile time"
+                                                         : "a number or tile",
+                                changed->describe());
+    if (changed || value.isPoison() || !yieldLeaves(shape, value, values, code.range)) {
+      value = Val::poison();
+      values.clear();
+      yieldLeaves(shape, Val::never(), values, code.range);
+    }
     result.append(values);
   }
   return result;
 }
 
 //===----------------------------------------------------------------------===//
+// Making the loop
+//===----------------------------------------------------------------------===//
+
+/// Behind the loop, whose results begin with the variables.
+Exit Lowerer::afterLoop(LoopCode &code, ValueRange results) {
+  for (StringRef name : code.carried.names)
+    if (code.body.scopes.find(name)->val.isPoison())
+      frame->scopes.find(name)->val = Val::poison();
+  bindCarried(code.carried, results);
+  return Flow::Next;
+}
+
+/// The body goes through to its end each time.
+Exit Lowerer::finishFor(LoopCode &code) {
+  Location at = loc(code.range);
+  Value zero = constant(Val::ofInt(0), Dtype::I64, {}, code.range);
+  Value one = constant(Val::ofInt(1), Dtype::I64, {}, code.range);
+  auto loop = scf::ForOp::create(builder, at, zero, code.trips, one, code.carried.initial);
+  for (NamedAttribute attr : code.attributes)
+    loop->setAttr(attr.getName(), attr.getValue());
+  loop.getRegion().takeBody(code.body.region);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(builder, at, carriedValues(code));
+  return afterLoop(code, loop.getResults());
+}
+
+/// The first block of the loop: another trip is made when the code is `live` (null: it always is)
+/// and the test says so, which is not evaluated otherwise.
+void Lowerer::emitTest(LoopCode &code, Block &block, Value live) {
+  Location at = loc(code.range);
+  Value more;
+  if (code.trips) {
+    more = arith::CmpIOp::create(builder, at, arith::CmpIPredicate::slt, block.getArgument(0),
+                                 code.trips);
+  } else {
+    more = whileCondition(code, block);
+    Block &test = code.test.region.front();
+    if (live && !isHarmless(test)) {
+      BranchCode left;
+      left.region.emplaceBlock();
+      left.values.push_back(Val::ofBool(false));
+      code.test.values.push_back(Val::run(more, {Dtype::I1, false, 0, {}}));
+      more = joinBranches(live, code.test, left, {std::string("while")}, code.range)[0].value;
+      live = Value();
+    } else {
+      block.getOperations().splice(block.end(), test.getOperations());
+    }
+  }
+  builder.setInsertionPointToEnd(&block);
+  if (live)
+    more = arith::AndIOp::create(builder, at, live, more);
+  scf::ConditionOp::create(builder, at, more, block.getArguments());
+}
+
+/// The condition of a `while`, whose code is made to use the arguments of `block`.
+Value Lowerer::whileCondition(LoopCode &code, Block &block) {
+  OpBuilder::InsertionGuard guard(builder);
+  Block &test = code.test.region.front();
+  builder.setInsertionPointToEnd(&test);
+  Val truth = code.condition.value_or(Val::ofBool(false));
+  Value condition = truth.isRun() ? truth.value : constant(truth, Dtype::I1, {}, code.range);
+  if (auto argument = dyn_cast<BlockArgument>(condition); argument && argument.getOwner() == &test)
+    condition = block.getArgument(argument.getArgNumber());
+  for (auto [inner, outer] : llvm::zip(test.getArguments(), block.getArguments()))
+    inner.replaceAllUsesWith(outer);
+  test.eraseArguments(0, test.getNumArguments());
+  return condition;
+}
+
+/// What scf.while carries beside the variables, in front of them and behind.
+struct Lowerer::WhileShape {
+  bool counts = false;  // a counter, in front
+  size_t liveAt = 0;    // which argument says whether the loop is left
+  bool leaves = false;  // there is such an argument
+  bool twoWays = false; // it is the number of a way, else an i1
+  Exit ways;            // of that number
+  Val returned = Val::never();
+};
+
+Lowerer::WhileShape Lowerer::whileShape(LoopCode &code) {
+  const Exit &exit = code.body.exit;
+  WhileShape shape;
+  shape.counts = bool(code.trips);
+  shape.liveAt = shape.counts + code.carried.initial.size();
+  shape.leaves = exit.leavesLoop();
+  shape.twoWays = exit.may(Flow::Break) && exit.may(Flow::Return);
+  shape.ways = exit.withWaysOf(Flow::Next);
+  std::vector<RunType> types;
+  if (exit.may(Flow::Return))
+    shape.returned = escaping(code.body.returned, code.body.region, types);
+  return shape;
+}
+
+SmallVector<Value> Lowerer::whileInits(LoopCode &code, const WhileShape &shape) {
+  SmallVector<Value> inits;
+  if (shape.counts)
+    inits.push_back(constant(Val::ofInt(0), Dtype::I64, {}, code.range));
+  inits.append(code.carried.initial);
+  if (shape.twoWays)
+    inits.push_back(Exit().valueIn(shape.ways, builder, loc(code.range)));
+  else if (shape.leaves)
+    inits.push_back(constant(Val::ofBool(true), Dtype::I1, {}, code.range));
+  yieldLeaves(shape.returned, Val::never(), inits, code.range);
+  return inits;
+}
+
+/// Gives the body, a block of the loop by now, its end.
+void Lowerer::endWhile(LoopCode &code, const WhileShape &shape, Block &body) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&body);
+  Location at = loc(code.range);
+  const Exit &exit = code.body.exit;
+  SmallVector<Value> yields;
+  if (shape.counts)
+    yields.push_back(arith::AddIOp::create(builder, at, body.getArgument(0),
+                                           constant(Val::ofInt(1), Dtype::I64, {}, code.range)));
+  yields.append(carriedValues(code));
+  if (shape.leaves)
+    yields.push_back(shape.twoWays ? exit.valueIn(shape.ways, builder, at)
+                                   : exit.isBefore(Flow::Break, builder, at));
+  yieldLeaves(shape.returned, code.body.returned, yields, code.range);
+  scf::YieldOp::create(builder, at, yields);
+}
+
+Exit Lowerer::finishWhile(LoopCode &code) {
+  Location at = loc(code.range);
+  WhileShape shape = whileShape(code);
+  SmallVector<Value> inits = whileInits(code, shape);
+  SmallVector<Type> types = llvm::to_vector(ValueRange(inits).getTypes());
+  SmallVector<Location> places(types.size(), at);
+  auto loop = scf::WhileOp::create(builder, at, types, inits);
+  for (NamedAttribute attr : code.attributes)
+    loop->setAttr(attr.getName(), attr.getValue());
+  auto isBefore = [&](Flow bound, Value live) {
+    return shape.twoWays ? shape.ways.withValue(live).isBefore(bound, builder, at) : live;
+  };
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *test = builder.createBlock(&loop.getBefore(), {}, types, places);
+    Value live = shape.leaves ? isBefore(Flow::Break, test->getArgument(shape.liveAt)) : Value();
+    emitTest(code, *test, live);
+  }
+  loop.getAfter().takeBody(code.body.region);
+  Block *body = loop.getAfterBody();
+  for (Type type : ArrayRef(types).drop_front(body->getNumArguments()))
+    body->addArgument(type, at);
+  endWhile(code, shape, *body);
+
+  Exit exit = afterLoop(code, loop.getResults().drop_front(shape.counts));
+  if (!code.body.exit.may(Flow::Return))
+    return exit;
+  size_t next = shape.liveAt + 1;
+  frame->returned = fillPlaceholders(shape.returned, loop.getResults(), next);
+  if (code.condition && code.condition->isBool() && !code.body.exit.may(Flow::Break))
+    return Flow::Return; // `while true`
+  return Exit::ofTest(Flow::Next, Flow::Return,
+                      isBefore(Flow::Return, loop.getResult(shape.liveAt)));
+}
+
+//===----------------------------------------------------------------------===//
 // for
 //===----------------------------------------------------------------------===//
 
-std::optional<Lowerer::Range> Lowerer::evalRange(const ast::Call *call) {
-  StringRef name = cast<ast::Name>(call->callee)->text;
-  if (call->args.empty() || call->args.size() > 3 || !call->namedArgs.empty()) {
-    error<diag::TooManyArguments>(call->range, name, "1 to 3 positional arguments",
-                                  std::to_string(call->args.size() + call->namedArgs.size()));
-    return std::nullopt;
-  }
-  Range range;
-  bool good = true;
-  Val *slots[] = {&range.start, &range.stop, &range.step};
-  for (auto [i, arg] : llvm::enumerate(call->args)) {
-    Val value = eval(arg);
-    bool integer = value.isInt() || (value.isRun() && !value.type.pointer &&
-                                     value.type.isScalar() && isInteger(value.type.dtype));
-    if (!integer && !value.isPoison())
-      error<diag::TypeMismatch>(arg->range, "a bound of `" + name.str() + "`", "an integer scalar",
-                                value.describe());
-    if (value.isInt() && !adaptConst(value, Dtype::I64, arg->range, name))
-      integer = false;
-    good &= integer;
-    *slots[call->args.size() == 1 ? 1 : i] = value;
-  }
-  if (good && range.step.isInt() && range.step.integer == 0) {
-    error<diag::ZeroStep>(call->args[2]->range, name);
-    return std::nullopt;
-  }
-  return good ? std::optional<Range>(range) : std::nullopt;
-}
-
-static Int128 constTrips(Int128 start, Int128 stop, Int128 step) {
-  Int128 distance = step > 0 ? stop - start : start - stop;
-  return distance <= 0 ? 0 : ceilDiv(distance, step > 0 ? step : -step);
-}
-
-/// low < high ? (high - low - 1) / step + 1 : 0, where the difference is right as unsigned even if
-/// it is too large for a signed number.
-Value Lowerer::runTrips(Value low, Value high, Value step, SourceRange at) {
-  Location place = loc(at);
-  auto number = [&](Int128 n) { return constant(Val::ofInt(n), Dtype::I64, {}, at); };
-  Value some = arith::CmpIOp::create(builder, place, arith::CmpIPredicate::slt, low, high);
-  Value trips = high;
-  if (!isConstant(low, 0))
-    trips = arith::SubIOp::create(builder, place, trips, low);
-  if (!isConstant(step, 1)) {
-    trips = arith::SubIOp::create(builder, place, trips, number(1));
-    trips = DivOp::create(builder, place, trips.getType(), trips, step, builder.getUnitAttr(),
-                          NumAttr());
-    trips = arith::AddIOp::create(builder, place, trips, number(1));
-  }
-  return arith::SelectOp::create(builder, place, some, trips, number(0));
-}
-
-bool Lowerer::isConstant(Value value, int64_t number) {
-  auto op = value.getDefiningOp<arith::ConstantOp>();
-  auto attr = op ? dyn_cast<IntegerAttr>(op.getValue()) : IntegerAttr();
-  return attr && attr.getValue() == number;
-}
-
-Value Lowerer::tripCount(const Range &range, SourceRange at) {
-  auto number = [&](Int128 n) { return constant(Val::ofInt(n), Dtype::I64, {}, at); };
-  if (range.start.isInt() && range.stop.isInt() && range.step.isInt()) {
-    Int128 trips = constTrips(range.start.integer, range.stop.integer, range.step.integer);
-    return fits(trips, Dtype::I64) ? number(trips) : Value();
-  }
-  Value start = materialize(range.start, Dtype::I64, {}, at);
-  Value stop = materialize(range.stop, Dtype::I64, {}, at);
-  if (range.step.isInt() && range.step.integer == 1 && isConstant(start, 0))
-    return stop; // scf.for makes no trip for a negative count
-  if (range.step.isInt()) {
-    Int128 step = range.step.integer;
-    return step > 0 ? runTrips(start, stop, number(step), at)
-                    : runTrips(stop, start, number(-step), at);
-  }
-  Location place = loc(at);
-  Value step = materialize(range.step, Dtype::I64, {}, at), zero = number(0);
-  Value up = arith::CmpIOp::create(builder, place, arith::CmpIPredicate::sgt, step, zero);
-  Value low = arith::SelectOp::create(builder, place, up, start, stop);
-  Value high = arith::SelectOp::create(builder, place, up, stop, start);
-  Value negated = arith::SubIOp::create(builder, place, zero, step);
-  Value size = arith::SelectOp::create(builder, place, up, step, negated);
-  Value trips = runTrips(low, high, size, at);
-  Value moves = arith::CmpIOp::create(builder, place, arith::CmpIPredicate::ne, step, zero);
-  return arith::SelectOp::create(builder, place, moves, trips, zero);
-}
-
-void Lowerer::setLoopAttributes(Operation *loop, ArrayRef<ast::Attribute> attributes) {
-  for (const ast::Attribute &attr : attributes) {
-    StringRef name = attr.name.text;
-    bool stages = name == "pipeline", count = name == "unroll";
-    if (!stages && !count && name != "flatten" && name != "warp_specialize") {
-      error<diag::UnknownAttribute>(attr.range, name, "loop")
-          .help("loops take @pipeline(stages=3), @unroll(4), @flatten, @warp_specialize");
-      continue;
-    }
-    const ast::Expr *expr = nullptr;
-    if (count && attr.args.size() == 1 && attr.namedArgs.empty())
-      expr = attr.args[0];
-    else if (stages && attr.args.empty() && attr.namedArgs.size() == 1 &&
-             attr.namedArgs[0].name.text == "stages")
-      expr = attr.namedArgs[0].value;
-    else if (!attr.args.empty() || !attr.namedArgs.empty() || count) {
-      error<diag::BadAttribute>(attr.range, name, "has other arguments than it takes")
-          .help("loops take @pipeline(stages=3), @unroll(4), @flatten, @warp_specialize");
-      continue;
-    }
-    std::optional<Int128> value = expr ? evalInt(expr, "the number of an attribute") : Int128(0);
-    if (expr && value && (*value < 1 || *value > 1024)) {
-      error<diag::ValueOutside>(expr->range, "`@" + name.str() + "`", "1 to 1024",
-                                toString(*value));
-      continue;
-    }
-    Attribute set = builder.getUnitAttr();
-    if (expr && value)
-      set = builder.getI64IntegerAttr(int64_t(*value));
-    loop->setAttr(("tk." + name).str(), set);
-  }
-}
-
-void Lowerer::execRunFor(const ast::For *stmt, const ast::Call *call) {
+Exit Lowerer::execRunFor(const ast::For *stmt, const ast::Call *call) {
   std::optional<Range> range = evalRange(call);
+  LoopCode code;
+  code.range = stmt->range;
+  code.attributes = loopAttributes(stmt->attributes, /*counted=*/true);
   if (!enterRegion(stmt->range))
-    return;
+    return Flow::Next;
   NameUse use;
   collectNames(stmt->body, use);
-  Carried carried = carry(use, stmt->range);
-  Value trips = range ? tripCount(*range, call->range) : Value();
-  if (!trips) // for the other errors in the body
-    trips = constant(Val::ofInt(0), Dtype::I64, {}, call->range);
-  Value zero = constant(Val::ofInt(0), Dtype::I64, {}, call->range);
-  Value one = constant(Val::ofInt(1), Dtype::I64, {}, call->range);
-  Val start = range ? range->start : Val::poison(), step = range ? range->step : Val::poison();
-  auto loop = scf::ForOp::create(builder, loc(stmt->range), zero, trips, one, carried.initial);
-  setLoopAttributes(loop, stmt->attributes);
+  code.carried = carry(use, stmt->range);
+  code.trips = range ? tripCount(*range, call->range) : Value();
+  if (!code.trips) // for the other errors in the body
+    code.trips = constant(Val::ofInt(0), Dtype::I64, {}, call->range);
 
-  OpBuilder::InsertionGuard guard(builder);
-  Block *body = loop.getBody();
-  if (!body->empty())
-    body->back().erase(); // the terminator that comes with a loop without arguments
-  builder.setInsertionPointToStart(body);
-  Scopes before = frame->scopes;
-  bool unrolled = std::exchange(frame->unrolled, false);
-  ++regionDepth, ++frame->runLoops;
-  bindCarried(carried, loop.getRegionIterArgs());
-  frame->scopes.push();
-  Val index = Val::run(loop.getInductionVar(), {Dtype::I64, false, 0, {}});
-  SourceRange at = stmt->pattern.range;
-  if (!(step.isInt() && step.integer == 1))
-    index = arithmetic(ast::BinaryOp::Mul, index, toI64(step, at), at, at);
-  if (!(start.isInt() && start.integer == 0))
-    index = arithmetic(ast::BinaryOp::Add, toI64(start, at), index, at, at);
-  index.origin = stmt->iterable->range;
-  bindName(stmt->pattern.names.front(), index, /*isVar=*/false);
-  execBlock(stmt->body, nullptr);
-  builder.setInsertionPointToEnd(body);
-  scf::YieldOp::create(builder, loc(stmt->range),
-                       carriedValues(carried, loop.getRegionIterArgs(), stmt->range));
-  --regionDepth, --frame->runLoops;
-  frame->unrolled = unrolled;
-  Scopes after = std::exchange(frame->scopes, std::move(before));
-  for (StringRef name : carried.names)
-    if (after.find(name)->val.isPoison())
-      frame->scopes.find(name)->val = Val::poison();
-  bindCarried(carried, loop.getResults());
-}
-
-/// A loop's number as i64, so that mixing narrower and unsigned bounds is no error.
-Val Lowerer::toI64(const Val &value, SourceRange range) {
-  if (value.isPoison())
-    return value;
-  return Val::run(materialize(value, Dtype::I64, {}, range), {Dtype::I64, false, 0, {}});
-}
-
-Flow Lowerer::execStaticFor(const ast::For *stmt, const ast::Call *call) {
-  std::optional<Range> range = evalRange(call);
-  for (const ast::Attribute &attr : stmt->attributes)
-    error<diag::UnknownAttribute>(attr.range, attr.name.text, "static_range loop");
-  if (!range)
-    return Flow::Next;
-  for (auto [i, arg] : llvm::enumerate(call->args)) {
-    const Val &value = call->args.size() == 1 ? range->stop
-                       : i == 0               ? range->start
-                       : i == 1               ? range->stop
-                                              : range->step;
-    if (value.isInt())
-      continue;
-    error<diag::NotCompileTime>(arg->range, "a bound of `static_range`", value.describe())
-        .help("`range` takes run-time bounds");
-    return Flow::Next;
-  }
-  Int128 start = range->start.integer, step = range->step.integer;
-  Int128 trips = constTrips(start, range->stop.integer, step);
-  if (trips > kMaxStaticTrips) {
-    error<diag::TooManyTrips>(call->range, toString(trips), kMaxStaticTrips)
-        .help("`range` makes a run-time loop");
-    return Flow::Next;
-  }
-  Continuation barrier{{}, frame->scopes.depth(), nullptr, /*barrier=*/true};
-  bool unrolled = std::exchange(frame->unrolled, true);
-  Flow flow = Flow::Next;
-  for (Int128 i = 0; i < trips && !outOfFuel; ++i) {
-    size_t depth = frame->scopes.depth();
+  elaborateBranch(code.body, [&] {
+    Block *body = builder.getInsertionBlock();
+    Value counter = body->addArgument(builder.getI64Type(), loc(stmt->pattern.range));
+    for (Value value : code.carried.initial)
+      body->addArgument(value.getType(), loc(stmt->range));
+    bindCarried(code.carried, body->getArguments().drop_front());
     frame->scopes.push();
-    Val index = Val::ofInt(start + i * step);
-    index.origin = call->range;
-    bindName(stmt->pattern.names.front(), index, /*isVar=*/false);
-    flow = execBlock(stmt->body, &barrier);
-    frame->scopes.truncate(depth);
-    if (flow == Flow::Break || flow == Flow::Return)
-      break;
-  }
-  frame->unrolled = unrolled;
-  return flow == Flow::Return ? flow : Flow::Next;
+    llvm::SaveAndRestore loops(frame->loops, frame->loops + 1);
+    llvm::SaveAndRestore tail(frame->tail, Tail::LoopEnd);
+    Val variable = range ? loopVariable(*range, counter, stmt->pattern.range) : Val::poison();
+    variable.origin = stmt->iterable->range;
+    bindName(stmt->pattern.names.front(), variable, /*isVar=*/false);
+    Exit exit = execBlock(stmt->body);
+    frame->scopes.pop();
+    return exit;
+  });
+  return code.body.exit.leavesLoop() ? finishWhile(code) : finishFor(code);
 }
 
-Flow Lowerer::execFor(const ast::For *stmt) {
+Exit Lowerer::execFor(const ast::For *stmt) {
   auto *call = dyn_cast<ast::Call>(stmt->iterable);
   auto *name = call ? dyn_cast<ast::Name>(call->callee) : nullptr;
   bool isStatic = name && name->text == "static_range";
-  if (!name || (name->text != "range" && !isStatic) || stmt->pattern.isTuple) {
-    error<diag::NotIterable>(stmt->pattern.isTuple ? stmt->pattern.range : stmt->iterable->range);
+  if (!isStatic && !(name && name->text == "range"))
+    return execListFor(stmt);
+  if (stmt->pattern.isTuple) {
+    error<diag::PatternCount>(stmt->pattern.range, stmt->pattern.names.size(), "one number");
     return Flow::Next;
   }
-  if (isStatic)
-    return execStaticFor(stmt, call);
-  execRunFor(stmt, call);
-  return Flow::Next;
+  return isStatic || runsNow(call) ? execStaticFor(stmt, call) : execRunFor(stmt, call);
 }
 
 //===----------------------------------------------------------------------===//
 // while
 //===----------------------------------------------------------------------===//
 
-void Lowerer::execWhile(const ast::While *stmt) {
+Exit Lowerer::execWhile(const ast::While *stmt) {
+  if (runsNow(stmt))
+    return execStaticWhile(stmt);
+  LoopCode code;
+  code.range = stmt->range;
+  code.attributes = loopAttributes(stmt->attributes, /*counted=*/false);
   if (!enterRegion(stmt->range))
-    return;
+    return Flow::Next;
   NameUse use;
   collectNames(stmt->body, use);
-  Carried carried = carry(use, stmt->range);
-  SmallVector<Type> types = llvm::to_vector(ValueRange(carried.initial).getTypes());
-  auto loop = scf::WhileOp::create(builder, loc(stmt->range), types, carried.initial);
-  setLoopAttributes(loop, stmt->attributes);
-  OpBuilder::InsertionGuard guard(builder);
-  Scopes before = frame->scopes;
-  bool unrolled = std::exchange(frame->unrolled, false);
-  ++regionDepth, ++frame->runLoops;
-  SmallVector<Location> places(types.size(), loc(stmt->range));
-  Block *test = builder.createBlock(&loop.getBefore(), {}, types, places);
-  bindCarried(carried, test->getArguments());
-  std::optional<Val> condition = evalCondition(stmt->condition, "the condition of `while`");
-  Val truth = condition.value_or(Val::ofBool(false));
-  Value flag = truth.isRun() ? truth.value : constant(truth, Dtype::I1, {}, stmt->condition->range);
-  scf::ConditionOp::create(builder, loc(stmt->condition->range), flag, test->getArguments());
-
-  Block *body = builder.createBlock(&loop.getAfter(), {}, types, places);
-  bindCarried(carried, body->getArguments());
-  execBlock(stmt->body, nullptr);
-  builder.setInsertionPointToEnd(body);
-  scf::YieldOp::create(builder, loc(stmt->range),
-                       carriedValues(carried, body->getArguments(), stmt->range));
-  --regionDepth, --frame->runLoops;
-  frame->unrolled = unrolled;
-  Scopes after = std::exchange(frame->scopes, std::move(before));
-  for (StringRef name : carried.names)
-    if (after.find(name)->val.isPoison())
-      frame->scopes.find(name)->val = Val::poison();
-  bindCarried(carried, loop.getResults());
+  code.carried = carry(use, stmt->range);
+  auto addArguments = [&] {
+    Block *block = builder.getInsertionBlock();
+    for (Value value : code.carried.initial)
+      block->addArgument(value.getType(), loc(stmt->range));
+    bindCarried(code.carried, block->getArguments());
+  };
+  elaborateBranch(code.test, [&] {
+    addArguments();
+    code.condition = evalCondition(stmt->condition, "the condition of `while`");
+    return Exit();
+  });
+  bool isKnown = code.condition && code.condition->isBool();
+  if (isKnown && !code.condition->boolean) {
+    leaveOut(use);
+    return Flow::Next;
+  }
+  elaborateBranch(code.body, [&] {
+    addArguments();
+    llvm::SaveAndRestore loops(frame->loops, frame->loops + 1);
+    llvm::SaveAndRestore tail(frame->tail, Tail::LoopEnd);
+    return execBlock(stmt->body);
+  });
+  if (isKnown && !outOfFuel && !frame->hidesExit && !code.body.exit.leavesLoop())
+    error<diag::LoopNeverEnds>(stmt->condition->range)
+        .help("leave it by `break` or `return` under a condition");
+  return finishWhile(code);
 }

@@ -1,6 +1,7 @@
 //===- LowerPlace.cpp - places of tensors, and parts of tiles ------------------===//
 
 #include "frontend/Lowerer.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace tk;
@@ -8,6 +9,14 @@ using namespace tk;
 //===----------------------------------------------------------------------===//
 // Access
 //===----------------------------------------------------------------------===//
+
+/// The parameter that a pointer comes from.
+const TensorParam *Lowerer::paramOf(const Val &pointer) {
+  for (const auto &tensor : kernel.tensors)
+    if (tensor->index == pointer.type.param)
+      return tensor.get();
+  llvm_unreachable("a pointer comes from a parameter");
+}
 
 bool Lowerer::checkReadable(const TensorParam &tensor, SourceRange range) {
   StringRef name = tensor.decl->name.text;
@@ -34,78 +43,26 @@ bool Lowerer::checkWritable(const TensorParam &tensor, SourceRange range) {
 // Places
 //===----------------------------------------------------------------------===//
 
-Value Lowerer::scalarIndex(const Val &value, SourceRange range, StringRef what) {
-  if (value.isPoison())
-    return {};
-  bool tile = value.isRun() && !value.type.isScalar();
-  if (tile && isInteger(value.type.dtype) && !value.type.pointer) {
-    notBuilt(range, "a tile as an index (gather)");
-    return {};
-  }
-  bool integer =
-      value.isInt() || (value.isRun() && !value.type.pointer && isInteger(value.type.dtype));
-  if (!integer) {
-    error<diag::TypeMismatch>(range, what, "an integer scalar", value.describe());
-    return {};
-  }
-  if (value.isInt() && !adaptConst(value, Dtype::I64, range, what))
-    return {};
-  return materialize(value, Dtype::I64, {}, range);
-}
-
-/// One index along one axis: a scalar, `start +: width`, or `:`.
-bool Lowerer::placeIndex(const ast::Index &index, unsigned axis, Place &place) {
-  int64_t width = 0;
-  Value start;
-  if (index.kind == ast::Index::Kind::Expr) {
-    Val value = eval(index.value);
-    if (value.kind == Val::Kind::None) {
-      error<diag::NotIndexable>(index.range, "a tensor", " by `None`")
-          .help("read the tile first: `x[i +: BLOCK][None, :]`");
-      return false;
-    }
-    start = scalarIndex(value, index.range, "an index");
-  } else if (index.kind == ast::Index::Kind::Block) {
-    start = scalarIndex(eval(index.start), index.start->range, "the start of a slice");
-    std::optional<Int128> side = evalInt(index.width, "the width of a slice");
-    std::optional<int64_t> checked = side ? checkSide(*side, index.width->range) : std::nullopt;
-    if (!checked)
-      return false;
-    width = *checked;
-  } else {
-    if (index.start || index.stop || index.step) {
-      notBuilt(index.range, "slices with bounds; `start +: width` has a static width");
-      return false;
-    }
-    std::optional<int64_t> extent = place.tensor->staticExtents[axis];
-    if (!extent) {
-      error<diag::NotCompileTime>(index.range, "the extent that `:` takes", "one known at launch")
-          .note(cast<ast::BracketType>(place.tensor->decl->type)->args[axis]->range,
-                "the extent is declared here")
-          .help("write `0 +: WIDTH` with a compile-time width");
-      return false;
-    }
-    std::optional<int64_t> checked = checkSide(*extent, index.range);
-    if (!checked)
-      return false;
-    width = *checked;
-    start = constant(Val::ofInt(0), Dtype::I64, {}, index.range);
-  }
-  place.indices.push_back(start);
-  place.widths.push_back(width);
-  if (width != 0)
-    place.shape.push_back(width);
-  return bool(start);
+/// Says where a tensor comes from.
+static void noteOrigin(Report &report, const TensorParam &tensor) {
+  if (tensor.isView())
+    report.note(tensor.made, "the view is made here");
+  else
+    report.note(tensor.decl->range, "it is declared here");
 }
 
 bool Lowerer::placeOption(const ast::Index &index, Place &place) {
   StringRef name = index.name.text;
   bool isMask = name == "mask";
   if (!isMask && name != "fill") {
-    Report report = name == "other"
-                        ? error<diag::ForeignSpelling>(index.name.range, "other=")
-                        : error<diag::UnknownArgument>(index.name.range, "a place", name);
-    report.help(name == "other" ? "write `fill=`" : "a place takes `mask=` and `fill=`");
+    StringRef advice = foreignArgument(name);
+    Report report = advice.empty()
+                        ? error<diag::UnknownArgument>(index.name.range, "a place", name)
+                        : error<diag::ForeignSpelling>(index.name.range, name.str() + "=");
+    if (llvm::is_contained({"cache", "evict", "volatile"}, name))
+      report.help("it goes beside the place: `load(x[...], " + name + "=...)`");
+    else
+      report.help(advice.empty() ? "a place takes `mask=` and `fill=`" : advice);
     return false;
   }
   Val &slot = isMask ? place.mask : place.fill;
@@ -117,6 +74,45 @@ bool Lowerer::placeOption(const ast::Index &index, Place &place) {
   return !slot.isPoison();
 }
 
+/// A tile of indices has 32 bits where they hold its numbers with their signs.
+static Dtype indexDtype(Dtype dtype) {
+  bool fits = dtypeBits(dtype) < 32 || dtype == Dtype::I32;
+  return fits ? Dtype::I32 : Dtype::I64;
+}
+
+/// Gives all tiles of indices one shape, which stands where the first of them does.
+bool Lowerer::finishPlace(Place &place, ArrayRef<PlaceIndex> indices) {
+  std::optional<Val> joined;
+  for (const PlaceIndex &index : indices) {
+    if (index.width >= 0)
+      continue;
+    if (!joined) {
+      joined = index.tile;
+      continue;
+    }
+    std::optional<Shape> shape = broadcast(*joined, index.tile, place.range, "[ ]");
+    if (!shape)
+      return false;
+    joined->type.shape = *shape;
+  }
+  bool first = true;
+  for (const PlaceIndex &index : indices) {
+    Value start = index.start;
+    if (index.width < 0) {
+      warnNarrowProduct(index.tile, place.range, "is an index");
+      start = materialize(index.tile, indexDtype(index.tile.type.dtype), joined->type.shape,
+                          place.range);
+      if (first)
+        llvm::append_range(place.shape, joined->type.shape);
+      first = false;
+    } else if (index.width > 0)
+      place.shape.push_back(index.width);
+    place.indices.push_back(start);
+    place.widths.push_back(index.width);
+  }
+  return checkTile(place.shape, place.range);
+}
+
 std::optional<Place> Lowerer::evalPlace(const ast::Subscript *expr, const TensorParam *tensor) {
   Place place;
   place.tensor = tensor;
@@ -126,17 +122,23 @@ std::optional<Place> Lowerer::evalPlace(const ast::Subscript *expr, const Tensor
   size_t count = llvm::count_if(
       expr->indices, [](const ast::Index &index) { return index.kind != ast::Index::Kind::Named; });
   bool good = count == rank;
-  if (!good)
-    error<diag::IndexCount>(expr->range, tensor->decl->name.text, rank, count)
-        .note(tensor->decl->range, "it is declared here");
-  unsigned axis = 0;
-  for (const ast::Index &index : expr->indices) {
-    if (index.kind == ast::Index::Kind::Named)
-      good &= placeOption(index, place);
-    else if (axis < rank)
-      good &= placeIndex(index, axis++, place);
+  if (!good) {
+    Report report = error<diag::IndexCount>(expr->range, tensor->decl->name.text, rank, count);
+    noteOrigin(report, *tensor);
   }
-  if (!good || !checkTile(place.shape, expr->range))
+  std::vector<PlaceIndex> indices;
+  for (const ast::Index &index : expr->indices) {
+    if (index.kind == ast::Index::Kind::Named) {
+      good &= placeOption(index, place);
+      continue;
+    }
+    if (indices.size() == rank)
+      continue;
+    indices.push_back(
+        placeIndex(index, indices.size(), *tensor).value_or(PlaceIndex{Value(), Val(), 0}));
+    good &= indices.back().start || indices.back().width < 0;
+  }
+  if (!good || !finishPlace(place, indices))
     return std::nullopt;
   return place;
 }
@@ -157,29 +159,63 @@ Value Lowerer::maskValue(const Val &mask, ArrayRef<int64_t> shape, SourceRange r
 }
 
 /// The fill as a scalar; null when there is none.
-Value Lowerer::fillValue(const Val &fill, Dtype dtype, SourceRange range, bool &good) {
+Value Lowerer::fillValue(const Val &fill, RunType type, SourceRange range, bool &good) {
   if (fill.kind == Val::Kind::None)
     return {};
-  Value result = coerce(fill, {dtype, false, 0, {}}, range, "a fill");
+  type.shape.clear();
+  Value result = coerce(fill, type, range, "a fill");
   good &= bool(result);
   return result;
 }
 
-Val Lowerer::readPlace(const Place &place) {
+/// The addresses of a place, and where they are to be used; null after an error.
+Located Lowerer::locatePlace(const Place &place, StringRef what) {
   const TensorParam &tensor = *place.tensor;
+  if (dtypeBits(tensor.dtype) < 8 && tensor.dtype != Dtype::I1) {
+    error<diag::OperatorType>(place.range, what,
+                              dtypeName(tensor.dtype).str() + ": two elements share a byte");
+    return {};
+  }
   bool good = true;
   Value mask = maskValue(place.mask, place.shape, place.range, good);
-  Value fill = fillValue(place.fill, tensor.dtype, place.range, good);
   if (!good)
-    return Val::poison();
-  Type type = mlirType(tensor.dtype, place.shape);
-  Value result = ReadOp::create(builder, loc(place.range), type, tensor.value, place.indices, mask,
-                                fill, builder.getDenseI64ArrayAttr(place.widths), CacheHintAttr(),
-                                EvictHintAttr());
-  return Val::run(result, {tensor.dtype, false, 0, place.shape});
+    return {};
+  RunType type{tensor.dtype, true, tensor.index, place.shape};
+  auto located = LocateOp::create(builder, loc(place.range), mlirType(type),
+                                  mlirType(Dtype::I1, place.shape), tensor.value, place.indices,
+                                  builder.getDenseI64ArrayAttr(place.widths));
+  Value exists = located.getExists();
+  if (mask)
+    exists = arith::AndIOp::create(builder, loc(place.range), exists, mask);
+  return {Val::run(located.getPointer(), type), exists};
 }
 
-void Lowerer::writePlace(const Place &place, const Val &value, SourceRange range) {
+Val Lowerer::readPlace(const Place &place, const AccessHints &hints) {
+  const TensorParam &tensor = *place.tensor;
+  RunType type{tensor.dtype, false, 0, place.shape};
+  bool good = true;
+  Value fill = fillValue(place.fill, type, place.range, good);
+  if (hints.isVolatile) {
+    Located located = locatePlace(place, "volatile=");
+    if (!good || !located.exists)
+      return Val::poison();
+    return Val::run(LoadOp::create(builder, loc(place.range), mlirType(type), located.pointer.value,
+                                   located.exists, fill, hints.cache, hints.evict,
+                                   builder.getUnitAttr()),
+                    type);
+  }
+  Value mask = maskValue(place.mask, place.shape, place.range, good);
+  if (!good)
+    return Val::poison();
+  Value result = ReadOp::create(builder, loc(place.range), mlirType(type), tensor.value,
+                                place.indices, mask, fill,
+                                builder.getDenseI64ArrayAttr(place.widths), hints.cache,
+                                hints.evict);
+  return Val::run(result, type);
+}
+
+void Lowerer::writePlace(const Place &place, const Val &value, SourceRange range,
+                         const AccessHints &hints) {
   const TensorParam &tensor = *place.tensor;
   bool good = true;
   Value mask = maskValue(place.mask, place.shape, place.range, good);
@@ -187,7 +223,7 @@ void Lowerer::writePlace(const Place &place, const Val &value, SourceRange range
                         "writing to `" + tensor.decl->name.text.str() + "`");
   if (good && stored)
     WriteOp::create(builder, loc(place.range), stored, tensor.value, place.indices, mask,
-                    builder.getDenseI64ArrayAttr(place.widths), CacheHintAttr(), EvictHintAttr());
+                    builder.getDenseI64ArrayAttr(place.widths), hints.cache, hints.evict);
 }
 
 //===----------------------------------------------------------------------===//
@@ -227,7 +263,11 @@ Val Lowerer::indexTile(const ast::Subscript *expr, const Val &tile) {
 }
 
 Val Lowerer::evalSubscript(const ast::Subscript *expr) {
-  Val base = eval(expr->base);
+  return subscriptOf(eval(expr->base), expr);
+}
+
+/// `expr`, whose base has been evaluated.
+Val Lowerer::subscriptOf(const Val &base, const ast::Subscript *expr) {
   switch (base.kind) {
   case Val::Kind::Poison:
     return base;
@@ -255,6 +295,7 @@ Val Lowerer::evalSubscript(const ast::Subscript *expr) {
       return indexTile(expr, base);
     break;
   case Val::Kind::Function:
+    return instantiate(base, expr);
   case Val::Kind::Builtin:
     error<diag::NotIndexable>(expr->range, base.describe(), " without a call")
         .help("its compile-time arguments stand before the others: `zeros[f32](64)`");

@@ -11,6 +11,12 @@ Report &Report::note(SourceRange range, const Twine &text) {
   return *this;
 }
 
+Report &Report::note(Location place, const Twine &text) {
+  if (reporter)
+    diag.attachNote(place) << text;
+  return *this;
+}
+
 Report &Report::help(const Twine &text) {
   if (reporter)
     diag.attachNote() << "help: " << text;

@@ -28,6 +28,7 @@ public:
 
   /// A note at a place in the file; none when `range` is empty.
   Report &note(SourceRange range, const llvm::Twine &text);
+  Report &note(mlir::Location place, const llvm::Twine &text);
   Report &help(const llvm::Twine &text);
 
 private:

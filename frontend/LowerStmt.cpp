@@ -10,37 +10,53 @@ using namespace tk;
 // Blocks
 //===----------------------------------------------------------------------===//
 
-static StringRef leavingWord(Flow flow) {
-  return flow == Flow::Return ? "return" : flow == Flow::Break ? "break" : "continue";
+static bool alwaysLeaves(const ast::Stmt *stmt);
+
+static bool alwaysLeaves(const ast::Block *block) {
+  return llvm::any_of(block->stmts, [](const ast::Stmt *stmt) { return alwaysLeaves(stmt); });
 }
 
-/// `outer` is what follows the block, for an early return in it.
-Flow Lowerer::execStmts(ArrayRef<ast::Stmt *> stmts, const Continuation *outer) {
-  for (size_t i = 0; i < stmts.size(); ++i) {
-    const ast::Stmt *stmt = stmts[i];
-    if (!spend(stmt->range))
+/// Whether nothing behind a statement is ever reached, whatever its conditions are.
+static bool alwaysLeaves(const ast::Stmt *stmt) {
+  if (auto *choice = dyn_cast<ast::If>(stmt))
+    return choice->elseBody && alwaysLeaves(choice->elseBody) &&
+           llvm::all_of(choice->arms, [](const ast::IfArm &arm) { return alwaysLeaves(arm.body); });
+  return isa<ast::Return, ast::Break, ast::Continue>(stmt);
+}
+
+static StringRef leavingWord(const ast::Stmt *stmt) {
+  return isa<ast::Return>(stmt)  ? "return"
+         : isa<ast::Break>(stmt) ? "break"
+         : isa<ast::If>(stmt)    ? "if"
+                                 : "continue";
+}
+
+Exit Lowerer::execStmts(Stmts stmts) {
+  while (!stmts.empty()) {
+    const ast::Stmt *stmt = stmts.front();
+    stmts = stmts.drop_front();
+    if (!spend(stmt->range)) {
+      frame->returned = Val::poison();
       return Flow::Return;
-    Continuation rest{stmts.drop_front(i + 1), frame->scopes.depth(), outer, false};
-    Flow flow = execStmt(stmt, rest);
-    if (flow == Flow::Next)
-      continue;
-    bool plain = isa<ast::Return, ast::Break, ast::Continue>(stmt);
-    if (plain && i + 1 < stmts.size())
-      error<diag::Unreachable>(stmts[i + 1]->range, leavingWord(flow));
-    return flow;
+    }
+    if (!stmts.empty() && alwaysLeaves(stmt))
+      error<diag::Unreachable>(stmts.front()->range, leavingWord(stmt));
+    Exit exit = execStmt(stmt, stmts);
+    if (!exit.always(Flow::Next))
+      return execAfter(exit, stmts);
   }
   return Flow::Next;
 }
 
-Flow Lowerer::execBlock(const ast::Block *block, const Continuation *outer) {
+Exit Lowerer::execBlock(const ast::Block *block) {
   size_t depth = frame->scopes.depth();
   frame->scopes.push();
-  Flow flow = execStmts(block->stmts, outer);
+  Exit exit = execStmts(block->stmts);
   frame->scopes.truncate(depth);
-  return flow;
+  return exit;
 }
 
-Flow Lowerer::execStmt(const ast::Stmt *stmt, const Continuation &rest) {
+Exit Lowerer::execStmt(const ast::Stmt *stmt, Stmts &rest) {
   ++walkDepth;
   llvm::scope_exit leave([&] { --walkDepth; });
   switch (stmt->kind) {
@@ -56,42 +72,48 @@ Flow Lowerer::execStmt(const ast::Stmt *stmt, const Continuation &rest) {
   case ast::StmtKind::Return:
     return execReturn(cast<ast::Return>(stmt));
   case ast::StmtKind::Break:
-  case ast::StmtKind::Continue: {
-    bool isBreak = isa<ast::Break>(stmt);
-    if (frame->unrolled)
-      return isBreak ? Flow::Break : Flow::Continue;
-    notBuilt(stmt->range, Twine(isBreak ? "`break`" : "`continue`") +
-                              " of a run-time loop or under a run-time condition");
-    return Flow::Next;
-  }
+    return execLeave(stmt, Flow::Break);
+  case ast::StmtKind::Continue:
+    return execLeave(stmt, Flow::Continue);
   case ast::StmtKind::If:
     return execIf(cast<ast::If>(stmt), 0, rest);
   case ast::StmtKind::For:
     return execFor(cast<ast::For>(stmt));
   case ast::StmtKind::While:
-    execWhile(cast<ast::While>(stmt));
-    return Flow::Next;
+    return execWhile(cast<ast::While>(stmt));
   }
   return Flow::Next;
 }
 
-Flow Lowerer::execReturn(const ast::Return *stmt) {
-  if (frame->runLoops != 0) {
-    notBuilt(stmt->range, "`return` inside a run-time loop");
-    return Flow::Return;
-  }
+Exit Lowerer::execLeave(const ast::Stmt *stmt, Flow way) {
+  if (frame->loops != 0)
+    return way;
+  error<diag::LeavesNoLoop>(stmt->range, leavingWord(stmt))
+      .help(frame->function ? "`return` leaves the function" : "`return` ends the program instance");
+  return Flow::Next;
+}
+
+Exit Lowerer::execReturn(const ast::Return *stmt) {
   if (!frame->function && !stmt->values.empty()) {
     error<diag::TypeMismatch>(stmt->range, "the result of a kernel", "nothing", "a value")
         .help("a kernel writes its results to `out` parameters");
     return Flow::Return;
   }
   frame->returnRange = stmt->range;
-  if (stmt->values.empty())
-    frame->returned = Val::unit();
-  else if (stmt->values.size() == 1)
-    frame->returned = eval(stmt->values[0]);
-  else
-    frame->returned = evalElements(stmt->values, Val::Kind::Tuple, stmt->range);
+  Val value = Val::unit();
+  if (stmt->values.size() == 1)
+    value = eval(stmt->values[0]);
+  else if (!stmt->values.empty())
+    value = evalElements(stmt->values, Val::Kind::Tuple, stmt->range);
+  if (frame->function && frame->function->result && !outOfFuel) {
+    // The type means what the head of the function says, whatever inner blocks hide.
+    Scopes inner = frame->scopes;
+    frame->scopes.truncate(frame->paramDepth);
+    value = convertToType(value, frame->function->result, stmt->range,
+                          "the result of `" + frame->function->name.text.str() + "`");
+    frame->scopes = std::move(inner);
+  }
+  frame->returned = value;
   return Flow::Return;
 }
 
@@ -129,18 +151,21 @@ void Lowerer::execLet(const ast::Let *stmt) {
   if (stmt->type)
     value = convertToType(value, stmt->type, stmt->init->range,
                           "`" + stmt->pattern.names.front().text.str() + "`");
-  if (!stmt->pattern.isTuple)
-    return bindName(stmt->pattern.names.front(), std::move(value), stmt->isVar);
-  size_t count = stmt->pattern.names.size();
-  if (!value.isPoison() && (!value.isTuple() || value.elements.size() != count)) {
+  bindPattern(stmt->pattern, value, stmt->isVar);
+}
+
+void Lowerer::bindPattern(const ast::Pattern &pattern, const Val &value, bool isVar) {
+  if (!pattern.isTuple)
+    return bindName(pattern.names.front(), value, isVar);
+  size_t count = pattern.names.size();
+  bool fits = value.isTuple() && value.elements.size() == count;
+  if (!fits && !value.isPoison()) {
     std::string what =
         value.isTuple() ? "a tuple of " + std::to_string(value.elements.size()) : value.describe();
-    error<diag::PatternCount>(stmt->pattern.range, count, what);
-    value = Val::poison();
+    error<diag::PatternCount>(pattern.range, count, what);
   }
   for (size_t i = 0; i < count; ++i)
-    bindName(stmt->pattern.names[i], value.isPoison() ? Val::poison() : value.elements[i],
-             stmt->isVar);
+    bindName(pattern.names[i], fits ? value.elements[i] : Val::poison(), isVar);
 }
 
 //===----------------------------------------------------------------------===//
@@ -153,26 +178,31 @@ std::optional<Val> Lowerer::fitVar(const Binding &binding, const Val &value, Sou
   if (value.isPoison() || binding.val.isPoison())
     return std::nullopt;
   auto mismatch = [&](const std::string &type) -> std::optional<Val> {
-    error<diag::VarTypeChange>(range, name, type, value.describe())
-        .note(binding.declared, "`" + name + "` is declared here");
+    Report report = error<diag::VarTypeChange>(range, name, type, value.describe());
+    report.note(binding.declared, "`" + name + "` is declared here");
+    if (value.isPointer() && binding.fixed && binding.fixed->pointer &&
+        binding.fixed->param != value.type.param)
+      report.help("pointers of two parameters have two types");
     return std::nullopt;
   };
-  if (binding.val.isTuple()) {
-    if (!value.isTuple() || value.elements.size() != binding.val.elements.size())
-      return mismatch(binding.val.str());
+  if (binding.val.isAggregate()) {
+    if (!sameStructure(binding.val, value))
+      return mismatch(binding.val.kind == Val::Kind::Struct ? binding.val.record->str()
+                                                            : binding.val.str());
     std::vector<Val> elements;
-    for (auto [old, next] : llvm::zip(binding.val.elements, value.elements)) {
+    for (auto [i, old] : llvm::enumerate(binding.val.elements)) {
       Binding part{old, true, binding.declared, std::nullopt};
       if (old.isRun())
         part.fixed = old.type;
       else if (old.isConstNumber())
         part.fixed = RunType{defaultDtype(old), false, 0, {}};
-      std::optional<Val> element = fitVar(part, next, range, name);
+      std::optional<Val> element =
+          fitVar(part, value.elements[i], range, binding.val.memberName(name, i));
       if (!element)
         return std::nullopt;
       elements.push_back(*element);
     }
-    return Val::tuple(std::move(elements));
+    return value.withElements(std::move(elements));
   }
   if (!binding.fixed)
     return value.kind == binding.val.kind ? std::optional<Val>(value)
@@ -198,7 +228,7 @@ void Lowerer::assignName(const ast::Name *target, const ast::Assign *stmt) {
   Binding *binding = frame->scopes.find(target->text);
   if (!binding) {
     eval(stmt->value);
-    if (kernel.hostNames.contains(target->text) && !frame->function)
+    if (kernel.hostNames.contains(target->text) && frame->seesExtents)
       error<diag::AssignToLet>(target->range, target->text, "an extent");
     else if (!stmt->op)
       error<diag::UnknownName>(target->range, target->text)
@@ -209,13 +239,8 @@ void Lowerer::assignName(const ast::Name *target, const ast::Assign *stmt) {
   }
   if (!binding->isVar) {
     eval(stmt->value);
-    bool isParam = binding->val.kind == Val::Kind::Tensor;
-    Report report =
-        error<diag::AssignToLet>(target->range, target->text, isParam ? "a tensor" : "no `var`");
-    report.note(binding->declared, "it is declared here");
-    report.help(isParam ? "write to a place of it: `" + target->text + "[i +: BLOCK] = ...`"
-                        : Twine("declare it by `var` to change it"));
-    return;
+    binding = frame->scopes.find(target->text);
+    return refuseAssignment(target, *binding);
   }
   Val value = eval(stmt->value);
   binding = frame->scopes.find(target->text); // evaluation may have moved it
@@ -230,6 +255,8 @@ void Lowerer::assignName(const ast::Name *target, const ast::Assign *stmt) {
 
 void Lowerer::assignPlace(const ast::Subscript *target, const ast::Assign *stmt) {
   Val base = eval(target->base);
+  if (base.isAggregate())
+    return assignMember(target, stmt);
   if (base.kind != Val::Kind::Tensor) {
     eval(stmt->value);
     if (base.isRun() && !base.type.pointer)
@@ -257,36 +284,10 @@ void Lowerer::assignPlace(const ast::Subscript *target, const ast::Assign *stmt)
   writePlace(*place, value, stmt->value->range);
 }
 
-void Lowerer::assignElement(const ast::TupleIndex *target, const ast::Assign *stmt) {
-  auto *name = dyn_cast<ast::Name>(target->base);
-  Binding *binding = name ? frame->scopes.find(name->text) : nullptr;
-  if (!binding || !binding->isVar || !binding->val.isTuple() ||
-      target->index >= binding->val.elements.size()) {
-    eval(stmt->value);
-    if (!binding || !binding->val.isPoison())
-      error<diag::NotAssignable>(target->range, "this element")
-          .help("the left side names an element of a tuple that is a `var`");
-    return;
-  }
-  Val value = eval(stmt->value);
-  binding = frame->scopes.find(name->text);
-  if (stmt->op)
-    value = arithmetic(*stmt->op, binding->val.elements[target->index], value, stmt->range,
-                       stmt->opRange);
-  Val whole = binding->val;
-  whole.elements[target->index] = value;
-  std::optional<Val> fitted =
-      value.isPoison() ? std::nullopt : fitVar(*binding, whole, stmt->value->range, name->text);
-  binding->val = fitted.value_or(Val::poison());
-}
-
 void Lowerer::execAssign(const ast::Assign *stmt) {
   if (auto *name = dyn_cast<ast::Name>(stmt->target))
     return assignName(name, stmt);
   if (auto *subscript = dyn_cast<ast::Subscript>(stmt->target))
     return assignPlace(subscript, stmt);
-  if (auto *element = dyn_cast<ast::TupleIndex>(stmt->target))
-    return assignElement(element, stmt);
-  eval(stmt->value);
-  error<diag::NotAssignable>(stmt->target->range, "a member");
+  assignMember(stmt->target, stmt);
 }

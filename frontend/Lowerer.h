@@ -3,7 +3,9 @@
 // One object a file; kernels are instantiated one after the other. The methods are spread over
 // Lower*.cpp and Builtins*.cpp by idea: LowerFile (selection, errors), LowerKernel (parameters,
 // instances), LowerContract (host expressions), LowerStmt and LowerControl (statements),
-// LowerExpr, LowerArith (numbers), LowerPlace (tensors), LowerCall (functions).
+// LowerExpr, LowerArith (numbers), LowerIndex and LowerPlace (tensors), LowerCall and
+// LowerFunction (calls), LowerStruct, LowerAggregate (tuples), LowerType (types as they are
+// written), LowerCompileTime (functions that are evaluated).
 //
 // A function is elaborated anew at each call, in its own Frame. What an error made unknown is a
 // poisoned Val, and poison stays silent.
@@ -13,6 +15,7 @@
 
 #include "frontend/Builtins.h"
 #include "frontend/Frontend.h"
+#include "frontend/LowerExit.h"
 #include "frontend/LowerReport.h"
 #include "frontend/SemaScope.h"
 #include "ir/tk/TkDialect.h"
@@ -20,6 +23,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
 #include <functional>
+#include <map>
 
 namespace tk {
 
@@ -38,7 +42,8 @@ constexpr int64_t kMaxStaticTrips = 4096;
 /// Expressions and statements elaborated for one kernel.
 constexpr unsigned kMaxSteps = 500'000;
 
-/// A kernel's tensor or pointer parameter.
+/// A kernel's tensor or pointer parameter, or a view made of one: then declaration, index and alias
+/// class are those of the parameter.
 struct TensorParam {
   const ast::KernelParam *decl = nullptr;
   unsigned index = 0;
@@ -46,7 +51,18 @@ struct TensorParam {
   Dtype dtype = Dtype::F32;
   int64_t aliasClass = 0;
   llvm::SmallVector<std::optional<int64_t>> staticExtents; // of a tensor
-  mlir::Value value;                                       // the kernel's argument
+  unsigned indirections = 0;                               // of a pointer, as in RunType
+  mlir::Value value;                                       // the kernel's argument, or the view
+  SourceRange made;                                        // of a view: the call; else empty
+
+  bool isView() const { return made.size() != 0; }
+};
+
+/// One index of a place: a scalar, whose axis is dropped, a slice, or a tile of indices.
+struct PlaceIndex {
+  mlir::Value start; // an i64, but for a tile
+  Val tile;          // of integers
+  int64_t width = 0; // as in tk.read: 0, the width, or -1
 };
 
 /// `x[...]` with its indices evaluated.
@@ -59,25 +75,47 @@ struct Place {
   SourceRange range;
 };
 
-/// How a statement ended.
-enum class Flow { Next, Return, Break, Continue };
+/// What follows the current block: where nothing does, nobody asks how it is left.
+enum class Tail { Code, LoopEnd, FunctionEnd };
 
-/// What follows a block up to the end of the function: an early `return` nests it in `else`.
-struct Continuation {
-  llvm::ArrayRef<ast::Stmt *> rest;
-  size_t depth = 0;                    // of the scopes that `rest` sees
-  const Continuation *outer = nullptr; // null: then the function ends
-  bool barrier = false;                // an unrolled loop: nothing can be moved past its end
+/// A place as addresses.
+struct Located {
+  Val pointer;
+  mlir::Value exists; // where the address is to be used; null after an error
+};
+
+/// What a load or store says beside the place.
+struct AccessHints {
+  CacheHintAttr cache;
+  EvictHintAttr evict;
+  bool isVolatile = false;
 };
 
 /// One function being elaborated, or the kernel.
 struct Frame {
   const ast::Function *function = nullptr; // null: the kernel
+  bool seesExtents = false;                // the kernel, and closures that are written in it
   Scopes scopes;
-  Val returned = Val::unit();
-  SourceRange returnRange;
-  unsigned runLoops = 0; // run-time loops around the current statement
-  bool unrolled = false; // the innermost loop is unrolled, nothing run-time is between
+  Val returned = Val::never(); // where code is left by `return`: its value; never where it goes on
+  SourceRange returnRange;     // the last `return`
+  unsigned loops = 0;          // around the current statement
+  Tail tail = Tail::FunctionEnd;
+  size_t paramDepth = 0;       // of the scopes, where the parameters are
+  bool hidesExit = false;      // an error has hidden a way out
+};
+
+/// An argument of a call, evaluated by the caller.
+struct Argument {
+  Val value;
+  SourceRange range;
+  ast::Ident name; // empty: positional
+};
+
+/// A call of a function of the file or of a closure.
+struct FunctionCall {
+  Val callee; // of kind Function
+  SourceRange range;
+  std::vector<Argument> args;
 };
 
 /// What the contract knows of a name in the host's expressions.
@@ -96,6 +134,7 @@ struct KernelState {
   const ast::Kernel *decl = nullptr;
   KernelOp op;
   std::vector<std::unique_ptr<TensorParam>> tensors;
+  std::vector<std::unique_ptr<TensorParam>> views;
   llvm::MapVector<llvm::StringRef, HostName> hostNames; // extents and strides
   llvm::MapVector<llvm::StringRef, Val> compileTime;    // compile-time parameters
   llvm::StringMap<const ast::KernelParam *> scalars;
@@ -116,6 +155,7 @@ private:
   friend struct Builtin;
   friend const Builtin *findBuiltin(llvm::StringRef name);
   friend struct BuiltinTable;
+  friend class MemoryLowerer;
 
   // --- LowerFile.cpp: declarations, selection, locations -----------------------
   void declareAll();
@@ -182,71 +222,115 @@ private:
   Config config;
 
   // --- LowerStmt.cpp -----------------------------------------------------------
-  Flow execStmts(llvm::ArrayRef<ast::Stmt *> stmts, const Continuation *outer);
-  Flow execBlock(const ast::Block *block, const Continuation *outer);
-  Flow execStmt(const ast::Stmt *stmt, const Continuation &rest);
+  using Stmts = llvm::ArrayRef<ast::Stmt *>;
+  Exit execStmts(Stmts stmts);
+  Exit execBlock(const ast::Block *block);
+  /// `rest` follows in the same block: an `if` that takes it into a branch leaves nothing of it.
+  Exit execStmt(const ast::Stmt *stmt, Stmts &rest);
+  Exit execLeave(const ast::Stmt *stmt, Flow way);
   void execLet(const ast::Let *stmt);
   void bindName(const ast::Ident &name, Val value, bool isVar);
   void execAssign(const ast::Assign *stmt);
   void assignName(const ast::Name *target, const ast::Assign *stmt);
   void assignPlace(const ast::Subscript *target, const ast::Assign *stmt);
-  void assignElement(const ast::TupleIndex *target, const ast::Assign *stmt);
-  Flow execReturn(const ast::Return *stmt);
+  Exit execReturn(const ast::Return *stmt);
   std::optional<Val> fitVar(const Binding &binding, const Val &value, SourceRange range,
                             llvm::StringRef name);
 
-  // --- LowerControl.cpp: if, and joining two branches ----------------------------
-  /// One branch of a run-time `if`, not yet in an operation, and what it gives.
+  // --- LowerControl.cpp: conditions, if, and what follows an early exit ------------
+  /// Code for a region of an operation that is made later, and what it leaves.
   struct BranchCode {
     mlir::Region region;
-    std::vector<Val> values;
+    std::vector<Val> values; // of an expression
+    Exit exit;
+    Val returned;
+    Scopes scopes; // at its end
   };
-  Flow execIf(const ast::If *stmt, size_t arm, const Continuation &rest);
-  Flow execRunIf(const ast::If *stmt, size_t arm, const Val &condition, const Continuation &rest);
-  Flow execReturningIf(const ast::If *stmt, size_t arm, const Val &condition,
-                       const Continuation &rest);
-  void runContinuation(const Continuation *rest);
+  Tail tailBefore(Stmts rest) const { return rest.empty() ? frame->tail : Tail::Code; }
+  Exit execIf(const ast::If *stmt, size_t arm, Stmts &rest);
+  Exit execRunIf(const ast::If *stmt, size_t arm, const Val &condition, Stmts &rest);
+  Exit execAfter(const Exit &exit, Stmts rest);
+  Exit execIfLive(const Exit &exit, const NameUse &use, SourceRange range,
+                  llvm::function_ref<Exit()> body);
   bool enterRegion(SourceRange range);
   std::optional<Val> evalCondition(const ast::Expr *expr, llvm::StringRef what);
-  void elaborateBranch(BranchCode &code, llvm::function_ref<void()> body);
+  void leaveOut(const NameUse &use);
+  Val evalIfExpr(const ast::IfExpr *expr, size_t arm);
+  Val evalLogical(const ast::Logical *expr);
+  static bool isHarmless(mlir::Block &block);
+  Val joinLogical(bool isAnd, const Val &lhs, const ast::Expr *rhs, SourceRange range);
+
+  // --- LowerJoin.cpp: joining two branches ------------------------------------------
+  void elaborateBranch(BranchCode &code, llvm::function_ref<Exit()> body);
+  void resumeBranch(BranchCode &code, llvm::function_ref<Exit()> body);
+  Exit joinIf(mlir::Value condition, BranchCode &thenCode, BranchCode &elseCode,
+              llvm::ArrayRef<llvm::StringRef> vars, SourceRange range);
   std::vector<Val> joinBranches(mlir::Value condition, BranchCode &thenCode, BranchCode &elseCode,
                                 llvm::ArrayRef<std::string> names, SourceRange range);
   Val merge(const Val &a, const Val &b, SourceRange range, llvm::StringRef what,
             std::vector<RunType> &types);
+  Val mergeNumbers(const Val &a, const Val &b, SourceRange range, llvm::StringRef what,
+                   std::vector<RunType> &types);
+  /// `value` outside of the region: parts that were made in it become placeholders.
+  Val escaping(const Val &value, mlir::Region &region, std::vector<RunType> &types);
   bool yieldLeaves(const Val &merged, const Val &value, llvm::SmallVectorImpl<mlir::Value> &yields,
                    SourceRange range);
+  mlir::Value unreadValue(const RunType &type, SourceRange range);
   Val fillPlaceholders(const Val &merged, mlir::ValueRange values, size_t &next);
-  void leaveOut(const NameUse &use);
-  Val evalIfExpr(const ast::IfExpr *expr, size_t arm);
-  Val evalLogical(const ast::Logical *expr);
-  Val joinLogical(bool isAnd, const Val &lhs, const ast::Expr *rhs, SourceRange range);
 
-  // --- LowerLoop.cpp -------------------------------------------------------------
-  struct Range {
-    Val start = Val::ofInt(0), stop = Val::ofInt(0), step = Val::ofInt(1);
-  };
-  Flow execFor(const ast::For *stmt);
-  Flow execStaticFor(const ast::For *stmt, const ast::Call *call);
-  void execRunFor(const ast::For *stmt, const ast::Call *call);
-  void execWhile(const ast::While *stmt);
-  std::optional<Range> evalRange(const ast::Call *call);
-  mlir::Value tripCount(const Range &range, SourceRange at);
-  static bool isConstant(mlir::Value value, int64_t number);
-  Val toI64(const Val &value, SourceRange range);
-  mlir::Value runTrips(mlir::Value low, mlir::Value high, mlir::Value step, SourceRange at);
-  void setLoopAttributes(mlir::Operation *loop, llvm::ArrayRef<ast::Attribute> attributes);
+  // --- LowerLoop.cpp: loops at run time ---------------------------------------------
   /// The variables a loop assigns, as run-time values: what it carries.
   struct Carried {
     std::vector<llvm::StringRef> names;
     std::vector<Val> shapes; // of each variable, with placeholders
     llvm::SmallVector<mlir::Value> initial;
   };
+  /// A loop whose parts are elaborated, before its operation is made.
+  struct LoopCode {
+    Carried carried;
+    mlir::Value trips;     // of a `for`, whose body has a counter as first argument
+    BranchCode test, body; // `test` of a `while`
+    std::optional<Val> condition;
+    mlir::NamedAttrList attributes;
+    SourceRange range;
+  };
+  Exit execFor(const ast::For *stmt);
+  Exit execRunFor(const ast::For *stmt, const ast::Call *call);
+  Exit execWhile(const ast::While *stmt);
+  Exit finishFor(LoopCode &code);
+  Exit finishWhile(LoopCode &code);
+  Exit afterLoop(LoopCode &code, mlir::ValueRange results);
+  struct WhileShape;
+  WhileShape whileShape(LoopCode &code);
+  llvm::SmallVector<mlir::Value> whileInits(LoopCode &code, const WhileShape &shape);
+  void endWhile(LoopCode &code, const WhileShape &shape, mlir::Block &body);
+  mlir::Value whileCondition(LoopCode &code, mlir::Block &block);
+  void emitTest(LoopCode &code, mlir::Block &block, mlir::Value live);
   std::vector<llvm::StringRef> assignedVars(const NameUse &use);
   Carried carry(const NameUse &use, SourceRange range);
-  Val carriedShape(const Val &value, SourceRange range, llvm::StringRef name);
+  Val carriedShape(const Val &value);
   void bindCarried(const Carried &carried, mlir::ValueRange values);
-  llvm::SmallVector<mlir::Value> carriedValues(const Carried &carried, mlir::ValueRange otherwise,
-                                               SourceRange range);
+  llvm::SmallVector<mlir::Value> carriedValues(LoopCode &code);
+
+  // --- LowerRange.cpp: trip counts, unrolled loops, attributes ----------------------
+  struct Range {
+    Val start = Val::ofInt(0), stop = Val::ofInt(0), step = Val::ofInt(1);
+  };
+  Exit execStaticFor(const ast::For *stmt, const ast::Call *call);
+  Exit execListFor(const ast::For *stmt);
+  Exit execUnrolled(const ast::For *stmt, size_t trips, llvm::function_ref<Val(size_t)> element);
+  void bindPattern(const ast::Pattern &pattern, const Val &value, bool isVar);
+  std::optional<Range> evalRange(const ast::Call *call);
+  Val loopVariable(const Range &range, mlir::Value counter, SourceRange at);
+  mlir::Value tripCount(const Range &range, SourceRange at);
+  mlir::Value runTrips(mlir::Value low, mlir::Value high, mlir::Value step, bool watch,
+                       SourceRange at);
+  mlir::Value saturatedTrips(mlir::Value trips, SourceRange at);
+  static bool isConstant(mlir::Value value, int64_t number);
+  Val toI64(const Val &value, SourceRange range);
+  mlir::NamedAttrList loopAttributes(llvm::ArrayRef<ast::Attribute> attributes, bool counted);
+  std::optional<bool> attributeSwitch(const ast::Attribute &attr);
+  mlir::Attribute loopAttribute(const ast::Attribute &attr);
 
   // --- LowerExpr.cpp -----------------------------------------------------------
   Val eval(const ast::Expr *expr);
@@ -257,11 +341,15 @@ private:
   Val constantDecl(const ast::Const *decl);
   Val evalUnary(const ast::Unary *expr);
   Val evalCompare(const ast::CompareChain *expr);
+  bool isForeignPrefix(const ast::Member *expr);
   Val evalMember(const ast::Member *expr);
+  Val memberOf(const Val &base, const ast::Member *expr);
   Val dtypeMember(Dtype dtype, const ast::Member *expr);
   Val evalTupleIndex(const ast::TupleIndex *expr);
   Val evalElements(llvm::ArrayRef<ast::Expr *> elements, Val::Kind kind, SourceRange range);
   Val tensorShape(const TensorParam &tensor, SourceRange range);
+  Val tensorExtent(const TensorParam &tensor, unsigned axis, SourceRange range);
+  Val tensorStride(const TensorParam &tensor, unsigned axis, SourceRange range);
   Val evalSubscript(const ast::Subscript *expr);
   std::optional<Int128> evalInt(const ast::Expr *expr, llvm::StringRef what);
   std::optional<Int128> needInt(const Val &value, SourceRange range, llvm::StringRef what);
@@ -307,53 +395,146 @@ private:
                      llvm::StringRef what);
   mlir::Type mlirType(Dtype dtype, llvm::ArrayRef<int64_t> shape);
   mlir::Type mlirType(const RunType &type);
+  mlir::Type pointerType(const RunType &type, int64_t aliasClass);
   /// As run-time value of the default dtype when it is a compile-time number.
   std::optional<Val> asRun(const Val &value, SourceRange range);
   bool needNumber(const Val &value, SourceRange range, llvm::StringRef what);
 
   // --- LowerPlace.cpp ----------------------------------------------------------
   std::optional<Place> evalPlace(const ast::Subscript *expr, const TensorParam *tensor);
-  bool placeIndex(const ast::Index &index, unsigned axis, Place &place);
+  std::optional<PlaceIndex> placeIndex(const ast::Index &index, unsigned axis,
+                                       const TensorParam &tensor);
+  std::optional<PlaceIndex> indexByValue(const ast::Index &index, unsigned axis,
+                                         const TensorParam &tensor);
+  std::optional<PlaceIndex> indexBySlice(const ast::Index &index, unsigned axis,
+                                         const TensorParam &tensor);
+  std::optional<int64_t> sliceBound(const ast::Expr *expr);
+  void warnOutside(const ast::Expr *expr, Int128 number, std::optional<int64_t> extent,
+                   const TensorParam &tensor);
+  bool finishPlace(Place &place, llvm::ArrayRef<PlaceIndex> indices);
   bool placeOption(const ast::Index &index, Place &place);
   mlir::Value scalarIndex(const Val &value, SourceRange range, llvm::StringRef what);
-  Val readPlace(const Place &place);
-  void writePlace(const Place &place, const Val &value, SourceRange range);
+  Located locatePlace(const Place &place, llvm::StringRef what);
+  Val readPlace(const Place &place, const AccessHints &hints = {});
+  void writePlace(const Place &place, const Val &value, SourceRange range,
+                  const AccessHints &hints = {});
+  Val subscriptOf(const Val &base, const ast::Subscript *expr);
   Val indexTile(const ast::Subscript *expr, const Val &tile);
+  const TensorParam *paramOf(const Val &pointer);
   bool checkReadable(const TensorParam &tensor, SourceRange range);
   bool checkWritable(const TensorParam &tensor, SourceRange range);
   /// The mask as i1 of `shape`, the fill as a scalar; null when there is none. Errors clear `good`.
   mlir::Value maskValue(const Val &mask, llvm::ArrayRef<int64_t> shape, SourceRange range,
                         bool &good);
-  mlir::Value fillValue(const Val &fill, Dtype dtype, SourceRange range, bool &good);
+  mlir::Value fillValue(const Val &fill, RunType type, SourceRange range, bool &good);
+
+  // --- LowerWarn.cpp: what compiles and is likely wrong ------------------------------
+  /// `use`: what becomes of the value.
+  void warnNarrowProduct(const Val &value, SourceRange range, llvm::StringRef use);
+  void warnUnmasked(mlir::Value pointer, SourceRange range, llvm::StringRef what);
+
+  // --- LowerFunction.cpp ---------------------------------------------------------
+  /// Inlines a function value (a function, a closure, a built-in function) with these arguments:
+  /// what `reduce`, `scan` and `map` do with theirs. Poison after an error.
+  Val callValue(const Val &function, std::vector<Val> arguments, SourceRange range);
+  Val callBuiltinValue(const Builtin *builtin, llvm::ArrayRef<Val> arguments, SourceRange range);
+  Val callFunction(const FunctionCall &call);
+  Val runBody(const FunctionCall &call);
+  Val evalClosure(const ast::FnExpr *expr);
+  std::vector<Argument> evalArguments(const ast::Call *call, const ast::Function *function,
+                                      size_t first = 0);
+  bool matchParameters(const FunctionCall &call, std::vector<const Argument *> &slots);
+  Val instantiate(const Val &callee, const ast::Subscript *instance);
+  bool bindInstance(const FunctionCall &call, llvm::ArrayRef<const Argument *> slots);
+  bool bindFrame(const FunctionCall &call, llvm::ArrayRef<const Argument *> slots);
+  Val fitParameter(const FunctionCall &call, const ast::FnParam &param, Val value,
+                   SourceRange range);
+  void infer(const ast::Ident &name, Val found, const ast::Function *function);
+  Val resultOf(const Exit &exit);
+  void inferFrom(const ast::Type *type, const Val &value, const ast::Function *function);
+  void inferTensor(const ast::BracketType *type, const Val &value, const ast::Function *function);
+  bool isFreeName(llvm::StringRef name);
+  static std::string countText(size_t low, size_t high);
+  unsigned callDepth = 0;
+  /// Closures as functions, made once.
+  llvm::DenseMap<const ast::FnExpr *, std::unique_ptr<ast::Function>> closures;
+
+  // --- LowerCompileTime.cpp --------------------------------------------------------
+  /// While one lives, a compile-time value is wanted: functions are evaluated, not emitted.
+  struct CompileTime {
+    explicit CompileTime(Lowerer &lowerer, bool wanted = true) : lowerer(lowerer), wanted(wanted) {
+      lowerer.wantsCompileTime += wanted;
+    }
+    CompileTime(const CompileTime &) = delete;
+    ~CompileTime() { lowerer.wantsCompileTime -= wanted; }
+    Lowerer &lowerer;
+    bool wanted;
+  };
+  unsigned wantsCompileTime = 0;
+  Val evalCompileTime(const ast::Expr *expr);
+  Val numberOf(const Val &number, Dtype dtype);
+  void inScratch(llvm::function_ref<void()> body);
+  bool runsNow(const ast::Call *range);
+  bool runsNow(const ast::While *stmt);
+  Exit execStaticWhile(const ast::While *stmt);
+  bool isHostFree(const ast::Expr *expr);
+  mlir::Attribute hostConstant(const ast::Expr *expr);
+
+  // --- LowerAggregate.cpp ----------------------------------------------------------
+  Val compareAggregates(ast::CompareOp op, const Val &lhs, const Val &rhs, SourceRange range);
+  bool checkElements(const Val &aggregate, SourceRange range);
+  std::optional<size_t> memberIndex(const Val &base, const ast::Expr *step);
+  void assignMember(const ast::Expr *target, const ast::Assign *stmt);
+  void refuseAssignment(const ast::Name *name, const Binding &binding);
+
+  // --- LowerStruct.cpp -------------------------------------------------------------
+  void checkStruct(const ast::Struct *decl);
+  Val structName(const ast::Struct *decl);
+  Val makeStruct(const FunctionCall &call);
+  std::optional<size_t> fieldIndex(const Val &value, const ast::Ident &name);
+  static const ast::Function *findMethod(const ast::Struct &decl, llvm::StringRef name);
+  Val callStructMethod(const Val &self, const ast::Member *member, const ast::Call *call,
+                       const ast::Subscript *instance);
+  const ast::Struct *findStruct(const ast::Ident &name);
+  Val convertToStruct(const Val &value, const ast::Struct *decl, const ast::Type *type,
+                      SourceRange range, llvm::StringRef what);
+  /// A struct's name as a function, made once.
+  struct Constructor {
+    std::vector<ast::FnParam> params;
+    std::unique_ptr<ast::Function> function;
+  };
+  std::map<const ast::Struct *, Constructor> constructors;
+
+  // --- LowerType.cpp -------------------------------------------------------------
+  std::optional<RunType> resolveType(const ast::Type *type);
+  std::optional<RunType> resolvePointer(const ast::PointerType *type);
+  Val convertToTuple(const Val &value, const ast::TupleType *type, SourceRange range,
+                     llvm::StringRef what);
+  Val convertToPointer(const Val &value, const ast::PointerType *type, SourceRange range,
+                       llvm::StringRef what);
+  Val convertToTensor(const Val &value, const ast::BracketType *type, SourceRange range,
+                      llvm::StringRef what);
+  bool checkExtent(const TensorParam &tensor, unsigned axis, const ast::Expr *written,
+                   SourceRange range, llvm::StringRef what);
+  Val convertToNumber(const Val &value, const ast::Type *type, SourceRange range,
+                      llvm::StringRef what);
+  Val convertToKind(const Val &value, const ast::Ident &kind, SourceRange range,
+                    llvm::StringRef what);
+  Val convertToType(const Val &value, const ast::Type *type, SourceRange range,
+                    llvm::StringRef what);
 
   // --- LowerCall.cpp -----------------------------------------------------------
   Val evalCall(const ast::Call *call);
-  Val callFunction(const ast::Function *function, const ast::Call *call,
-                   const ast::Subscript *instance);
-  bool bindArguments(const ast::Function *function, const ast::Call *call,
-                     std::vector<Val> &values);
-  bool bindInstance(const ast::Function *function, const ast::Subscript *instance,
-                    std::vector<Val> &values);
-  bool bindFrame(const ast::Function *function, const ast::Call *call, llvm::ArrayRef<Val> instance,
-                 llvm::ArrayRef<Val> values);
-  bool bindParameter(const ast::Function *function, const ast::FnParam &param, Val value,
-                     SourceRange range);
-  void inferFrom(const ast::Type *type, const Val &value, const ast::Function *function);
-  std::optional<RunType> resolveType(const ast::Type *type);
-  Val convertToType(const Val &value, const ast::Type *type, SourceRange range,
-                    llvm::StringRef what);
+  Val callEvaluated(Val callee, const ast::Call *call, const ast::Subscript *instance);
   Val callBuiltin(const Builtin *builtin, const ast::Call *call, const ast::Subscript *instance);
-  Val callMethod(const ast::Member *member, const ast::Call *call);
+  Val callMethod(const ast::Member *member, const ast::Call *call, const ast::Subscript *instance);
   bool matchArguments(CallArgs &args);
-  unsigned callDepth = 0;
 
   // --- Builtins*.cpp -----------------------------------------------------------
   Val buildProgramId(CallArgs &args);
   Val buildArange(CallArgs &args);
   Val buildZeros(CallArgs &args);
   Val buildFull(CallArgs &args);
-  Val buildLoad(CallArgs &args);
-  Val buildStore(CallArgs &args);
   void warnPositionalAxis(const CallArgs &args, Int128 axis);
   Val buildReduce(CallArgs &args);
   Val buildUnary(CallArgs &args);
@@ -362,6 +543,7 @@ private:
   Val buildClamp(CallArgs &args);
   Val buildWhere(CallArgs &args);
   Val buildCdiv(CallArgs &args);
+  Val buildLen(CallArgs &args);
   Val buildDivmod(CallArgs &args);
   Val buildStaticAssert(CallArgs &args);
   Val buildRange(CallArgs &args);
@@ -373,9 +555,6 @@ private:
   mlir::Value combine(llvm::StringRef name, mlir::Value a, mlir::Value b, Dtype dtype,
                       SourceRange range);
   std::string valuesOf(const ast::Expr *condition);
-  const TensorParam *placeTensor(const ast::Expr *expr);
-  const TensorParam &pointerParam(const Val &pointer);
-  bool addOption(Val &slot, const Val &given, SourceRange range, llvm::StringRef name);
 
   mlir::MLIRContext &context;
   const SourceFile &source;

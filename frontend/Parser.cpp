@@ -1,6 +1,7 @@
 //===- Parser.cpp - tokens, reports and recovery of the parser ---------------===//
 
 #include "frontend/ParserImpl.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ConvertUTF.h"
 
 using namespace tk;
@@ -61,8 +62,11 @@ Parser::Parser(mlir::MLIRContext &context, const SourceFile &source, ast::File &
 ast::Expr *Parser::parseWholeExpression() {
   NewlineScope blank(newlineBlank, true);
   ast::Expr *expr = parseExpr();
-  if (expr && !is(Tok::Eof))
-    report<diag::ExpectedStatementEnd>(here(), found());
+  if (expr && !is(Tok::Eof)) {
+    SyntaxReport failure = report<diag::ExpectedStatementEnd>(here(), found());
+    if (llvm::StringRef advice = wordAdvice(); !advice.empty())
+      failure.help(advice);
+  }
   return expr;
 }
 
@@ -134,6 +138,7 @@ void Parser::advance() {
   if (current.kind == Tok::SlashSlash)
     lastSlashSlash = begin();
   previousKind = current.kind;
+  previousBegin = current.range.begin;
   previousEnd = current.range.end;
   endTaken = false;
   current = next ? *next : lexer.next();
@@ -200,8 +205,24 @@ SourceRange Parser::placeOfFault() const {
   return here();
 }
 
+/// What to write for a word of other languages at the token found, or just before it.
+llvm::StringRef Parser::wordAdvice() const {
+  if (previousText() == "not" || atWord("not"))
+    return "write `!`";
+  if (previousText() == "do")
+    return "write `while true { ... }` and leave it by `break`";
+  return llvm::StringSwitch<llvm::StringRef>(is(Tok::Name) ? text() : "")
+      .Case("and", "write `&&`, or `&` between tiles")
+      .Case("or", "write `||`, or `|` between tiles")
+      .Case("elif", "write `else if`")
+      .Default("");
+}
+
 SyntaxReport Parser::expected(llvm::StringRef what) {
-  return report<diag::ExpectedToken>(placeOfFault(), what, found());
+  SyntaxReport failure = report<diag::ExpectedToken>(placeOfFault(), what, found());
+  if (llvm::StringRef advice = wordAdvice(); !advice.empty())
+    failure.help(advice);
+  return failure;
 }
 
 bool Parser::expect(Tok wanted, llvm::StringRef what) {
@@ -212,15 +233,20 @@ bool Parser::expect(Tok wanted, llvm::StringRef what) {
 }
 
 /// The bracket that closes `opening`.
-bool Parser::expectClose(Tok close, SourceRange opening) {
+bool Parser::expectClose(Tok close, SourceRange opening, llvm::StringRef advice) {
   if (accept(close))
     return true;
   if (is(Tok::Semi)) {
     report<diag::MisplacedSemicolon>(here()).help("separate with `,`");
     return false;
   }
-  report<diag::UnclosedBracket>(placeOfFault(), spelling(close), found())
-      .note(opening, "`" + source.getText(opening) + "` is opened here");
+  SyntaxReport failure =
+      report<diag::UnclosedBracket>(placeOfFault(), spelling(close), found());
+  failure.note(opening, "`" + source.getText(opening) + "` is opened here");
+  if (llvm::StringRef word = wordAdvice(); !word.empty())
+    advice = word;
+  if (!advice.empty())
+    failure.help(advice);
   return false;
 }
 
@@ -285,7 +311,8 @@ void Parser::recoverInBlock(OpenBrackets outer) {
     if (inside.curly == 0) {
       if (current.kind == Tok::RBrace || (current.newlineBefore && startsStatement(current.kind)))
         return;
-      if (inside.round == 0 && (is(Tok::Semi) || is(Tok::End)))
+      bool isElse = colonBlocks != 0 && current.kind == Tok::KwElse && current.newlineBefore;
+      if (inside.round == 0 && (is(Tok::Semi) || is(Tok::End) || isElse))
         return;
     }
     skipOne(inside);

@@ -288,7 +288,7 @@ Decl *Parser::parseStruct() {
   NewlineScope header(newlineBlank, true);
   bool ok = parseName(decl->name, "the name of a struct") && parseCParams(decl->cparams);
   SourceRange opening;
-  if ((!ok && !skipToBlock(open)) || !openBlock(start, opening))
+  if ((!ok && !skipToBlock(open)) || openBlock(start, opening) == BlockStart::None)
     return nullptr;
   NewlineScope lines(newlineBlank, false);
   llvm::SmallVector<StructField> fields;

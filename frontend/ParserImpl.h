@@ -88,10 +88,12 @@ private:
     return errors.report<Spec>(range, std::forward<Args>(args)...);
   }
   std::string found() const;
+  llvm::StringRef previousText() const { return source.getText({previousBegin, previousEnd}); }
+  llvm::StringRef wordAdvice() const;
   SourceRange placeOfFault() const;
   SyntaxReport expected(llvm::StringRef what);
   bool expect(Tok wanted, llvm::StringRef what);
-  bool expectClose(Tok close, SourceRange opening);
+  bool expectClose(Tok close, SourceRange opening, llvm::StringRef advice = "");
   bool skipSlashComment();
   OpenBrackets openSince(OpenBrackets outer) const;
   void skipOne(OpenBrackets &inside);
@@ -144,7 +146,8 @@ private:
   bool parseStrides(llvm::SmallVectorImpl<ast::Stride> &strides);
 
   // Statements (ParserStmt.cpp)
-  bool openBlock(uint32_t anchor, SourceRange &opening);
+  enum class BlockStart { None, Brace, Colon };
+  BlockStart openBlock(uint32_t anchor, SourceRange &opening);
   bool closeBlock(uint32_t anchor, SourceRange opening);
   ast::Block *parseBlock(uint32_t anchor);
   ast::Stmt *parseStatement();
@@ -159,7 +162,8 @@ private:
   ast::Stmt *parseFor(llvm::ArrayRef<ast::Attribute> attributes, uint32_t begin);
   ast::Stmt *parseWhile(llvm::ArrayRef<ast::Attribute> attributes, uint32_t begin);
   ast::Stmt *parseAttributed();
-  bool parsePattern(ast::Pattern &pattern);
+  bool parsePattern(ast::Pattern &pattern, llvm::StringRef advice = "");
+  bool acceptElif();
 
   // Declarations (ParserDecl.cpp)
   ast::Decl *parseDeclaration();
@@ -189,11 +193,13 @@ private:
   Token current;
   std::optional<Token> next; // lexed only when asked for: see skipSlashComment
   Tok previousKind = Tok::Eof;
+  uint32_t previousBegin = 0;
   uint32_t previousEnd = 0;
   bool newlineBlank = false;
   bool endTaken = false; // the End before `current` was consumed
 
   unsigned depth = 0;
+  unsigned colonBlocks = 0; // around here: blocks that begin with `:`, which is an error
   unsigned tallest = 0; // the greatest height of an expression since the last closure began
   OpenBrackets open;
   OpenBrackets openAtError;

@@ -51,24 +51,32 @@ llvm::StringRef tk::describe(const Expr &expr) {
 static constexpr const char *kElseAdvice = "`else` stands behind the `}` of its `if`";
 
 /// The `{` of a block. When it is missing, goes on behind the next one of the line, or right here
-/// when the lines below are indented as a block is.
-bool Parser::openBlock(uint32_t anchor, SourceRange &opening) {
+/// when the lines below are indented as a block is. Behind a `:`, as Python has it, the block ends
+/// by its indentation.
+Parser::BlockStart Parser::openBlock(uint32_t anchor, SourceRange &opening) {
   NewlineScope header(newlineBlank, true);
   opening = here();
   if (accept(Tok::LBrace))
-    return true;
+    return BlockStart::Brace;
   {
     NewlineScope lines(newlineBlank, false);
     SyntaxReport failure = expected("`{`");
     if (is(Tok::Assign))
       failure.help("`==` compares");
+    if (is(Tok::Colon))
+      failure.help("a block stands in braces: `{ ... }`");
+  }
+  if (is(Tok::Colon) && ahead().kind != Tok::LBrace) {
+    advance();
+    return BlockStart::Colon;
   }
   if (skipToBlock(open)) {
     opening = here();
     advance();
-    return true;
+    return BlockStart::Brace;
   }
-  return current.newlineBefore && indentOfLine(begin()) > indentOfLine(anchor);
+  bool isIndented = current.newlineBefore && indentOfLine(begin()) > indentOfLine(anchor);
+  return isIndented ? BlockStart::Brace : BlockStart::None;
 }
 
 /// Null at the end of the file or at a declaration, which stand for a missing `}` (reported).
@@ -92,11 +100,17 @@ bool Parser::closeBlock(uint32_t anchor, SourceRange opening) {
 Block *Parser::parseBlock(uint32_t anchor) {
   Nested level(*this);
   SourceRange opening;
-  if (!level || !openBlock(anchor, opening))
+  BlockStart begun = level ? openBlock(anchor, opening) : BlockStart::None;
+  if (begun == BlockStart::None)
     return nullptr;
   NewlineScope lines(newlineBlank, false);
+  Restore<unsigned> colons(colonBlocks, colonBlocks + (begun == BlockStart::Colon));
   llvm::SmallVector<Stmt *> stmts;
-  while (!is(Tok::RBrace) && !is(Tok::Eof) && !atDeclaration()) {
+  auto isOutside = [&] {
+    return begun == BlockStart::Colon && isFirstOnLine() &&
+           indentOfLine(begin()) <= indentOfLine(anchor);
+  };
+  while (!is(Tok::RBrace) && !is(Tok::Eof) && !atDeclaration() && !isOutside()) {
     if (accept(Tok::End) || skipSlashComment())
       continue;
     if (is(Tok::Semi)) {
@@ -114,7 +128,8 @@ Block *Parser::parseBlock(uint32_t anchor) {
     if (begin() == place && !is(Tok::RBrace) && !atDeclaration())
       advance();
   }
-  if (!closeBlock(anchor, opening))
+  bool hasOwnBrace = is(Tok::RBrace) && indentOfLine(begin()) >= indentOfLine(anchor);
+  if ((begun == BlockStart::Brace || hasOwnBrace) && !closeBlock(anchor, opening))
     return nullptr;
   auto *block = file.make<Block>(from(opening.begin));
   block->stmts = file.copy<Stmt *>(stmts);
@@ -188,6 +203,8 @@ Stmt *Parser::parseAttributed() {
 bool Parser::endStatement() {
   if (accept(Tok::End) || accept(Tok::Semi) || is(Tok::RBrace))
     return true;
+  if (colonBlocks != 0 && is(Tok::KwElse) && isFirstOnLine())
+    return true;
   if (is(Tok::RParen) || is(Tok::RBracket)) {
     report<diag::UnmatchedClosing>(here(), text());
     return false;
@@ -196,13 +213,10 @@ bool Parser::endStatement() {
                                             source.getLineColumn(begin()).line;
   SyntaxReport failure = report<diag::ExpectedStatementEnd>(here(), found());
   llvm::StringRef advice = llvm::StringSwitch<llvm::StringRef>(text())
-                               .Case("and", "write `&&`, or `&` between tiles")
-                               .Case("or", "write `||`, or `|` between tiles")
-                               .Case("not", "write `!`")
                                .Case("?", "write `if a { b } else { c }`")
                                .Case("if", "write `if a { b } else { c }`")
                                .Case("else", kElseAdvice)
-                               .Default("");
+                               .Default(wordAdvice());
   if (afterSlashes)
     advice = "comments begin with `#`; `//` divides integers";
   if (!advice.empty())
@@ -232,7 +246,8 @@ Stmt *Parser::parseSimple() {
   }
 }
 
-bool Parser::parsePattern(Pattern &pattern) {
+/// `advice` is for a pattern that is none.
+bool Parser::parsePattern(Pattern &pattern, llvm::StringRef advice) {
   uint32_t start = begin();
   SourceRange opening = here();
   llvm::SmallVector<Ident, 4> names(1);
@@ -245,7 +260,7 @@ bool Parser::parsePattern(Pattern &pattern) {
     pattern.isTuple = true;
     while (parseName(names.back(), "a name to bind") && accept(Tok::Comma))
       names.emplace_back();
-    if (!names.back() || !expectClose(Tok::RParen, opening))
+    if (!names.back() || !expectClose(Tok::RParen, opening, advice))
       return false;
     if (names.size() == 1)
       report<diag::PatternTooShort>(from(start), names.size()).help("remove the parentheses");
@@ -382,6 +397,14 @@ Stmt *Parser::parseCallOrAssign() {
 // If and loops
 //===----------------------------------------------------------------------===//
 
+/// Python's `elif`, behind a branch: reported, and read as `else if`.
+bool Parser::acceptElif() {
+  if (current.kind != Tok::Name || text() != "elif" || ahead().kind == Tok::Assign)
+    return false;
+  report<diag::ExpectedStatement>(here(), "`elif`").help("write `else if`");
+  return true;
+}
+
 Stmt *Parser::parseIf() {
   uint32_t start = begin();
   llvm::SmallVector<IfArm> arms;
@@ -400,7 +423,9 @@ Stmt *Parser::parseIf() {
       return nullptr;
     arms.push_back(arm);
     more = false;
-    if (accept(Tok::KwElse)) {
+    if (acceptElif()) {
+      more = true;
+    } else if (accept(Tok::KwElse)) {
       more = is(Tok::KwIf);
       if (!more && !(elseBody = parseBlock(start)))
         return nullptr;
@@ -418,9 +443,10 @@ Stmt *Parser::parseFor(llvm::ArrayRef<Attribute> attributes, uint32_t start) {
   NewlineScope header(newlineBlank, true);
   auto *stmt = file.make<For>(here());
   stmt->attributes = file.copy(attributes);
-  bool ok = parsePattern(stmt->pattern);
+  llvm::StringRef advice = "write `for i in range(n) { ... }`";
+  bool ok = parsePattern(stmt->pattern, advice);
   if (ok && !atWord("in")) {
-    expected("`in`");
+    expected("`in`").help(advice);
     ok = false;
   }
   if (ok) {

@@ -23,6 +23,16 @@ void Scopes::collectNames(std::vector<StringRef> &names) const {
       names.push_back(entry.first);
 }
 
+Scopes Scopes::capture(const NameUse &use) const {
+  Scopes copies;
+  for (const auto &block : blocks) // inner meanings replace outer ones
+    for (const auto &[name, binding] : block)
+      if (use.mentioned.contains(name))
+        copies.bind(name, {binding.val, /*isVar=*/false, binding.declared, std::nullopt,
+                           /*captured=*/true});
+  return copies;
+}
+
 StringRef tk::nearestName(StringRef name, ArrayRef<StringRef> candidates) {
   // One slip in three letters, at most three: farther names are no misspellings.
   unsigned best = unsigned(std::min<size_t>(3, (name.size() + 2) / 3)) + 1;
@@ -90,6 +100,12 @@ void tk::collectNames(const ast::Expr *expr, NameUse &use) {
     collectIfExpr(choice, use);
   else if (auto *closure = dyn_cast<ast::FnExpr>(expr)) {
     NameUse inner;
+    for (const ast::FnParam &param : closure->params) {
+      if (param.type)
+        collectNames(param.type, inner);
+      if (param.defaultValue)
+        collectNames(param.defaultValue, inner);
+    }
     collectNames(closure->body, inner);
     for (const auto &entry : inner.mentioned)
       use.mentioned.try_emplace(entry.first(), entry.second);
@@ -154,12 +170,6 @@ static void collectIf(const ast::If *stmt, NameUse &use) {
     collectNames(stmt->elseBody, use);
 }
 
-static void collectLoopBody(const ast::Block *body, NameUse &use) {
-  bool leaves = use.leaves; // a loop's own break and continue stay in it
-  collectNames(body, use);
-  use.leaves = leaves;
-}
-
 void tk::collectNames(const ast::Stmt *stmt, NameUse &use) {
   if (auto *let = dyn_cast<ast::Let>(stmt)) {
     if (let->type)
@@ -170,18 +180,15 @@ void tk::collectNames(const ast::Stmt *stmt, NameUse &use) {
   else if (auto *call = dyn_cast<ast::ExprStmt>(stmt))
     collectNames(call->call, use);
   else if (auto *result = dyn_cast<ast::Return>(stmt)) {
-    use.returns = true;
     collectList(result->values, use);
-  } else if (isa<ast::Break, ast::Continue>(stmt))
-    use.leaves = true;
-  else if (auto *choice = dyn_cast<ast::If>(stmt))
+  } else if (auto *choice = dyn_cast<ast::If>(stmt))
     collectIf(choice, use);
   else if (auto *loop = dyn_cast<ast::For>(stmt)) {
     collectNames(loop->iterable, use);
-    collectLoopBody(loop->body, use);
+    collectNames(loop->body, use);
   } else if (auto *loop = dyn_cast<ast::While>(stmt)) {
     collectNames(loop->condition, use);
-    collectLoopBody(loop->body, use);
+    collectNames(loop->body, use);
   }
 }
 

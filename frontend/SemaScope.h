@@ -13,7 +13,10 @@ struct Binding {
   bool isVar = false;
   SourceRange declared;         // the name where it is introduced
   std::optional<RunType> fixed; // of a `var` that holds, or once held, a run-time number
+  bool captured = false;        // a closure's copy of a name outside of it
 };
+
+struct NameUse;
 
 /// The nested blocks of one function. A copy is a snapshot: branches start from the same one.
 class Scopes {
@@ -33,9 +36,17 @@ public:
   void bind(llvm::StringRef name, Binding binding) { blocks.back()[name] = std::move(binding); }
   /// All names in sight, for suggestions.
   void collectNames(std::vector<llvm::StringRef> &names) const;
+  /// Copies of the names that `use` mentions, as a closure keeps them.
+  Scopes capture(const NameUse &use) const;
 
 private:
   std::vector<llvm::MapVector<llvm::StringRef, Binding>> blocks;
+};
+
+/// What a closure keeps of the place where it was written: copies of the names its body mentions.
+struct Capture {
+  Scopes scopes;
+  bool seesExtents = false; // of the kernel
 };
 
 /// The candidate nearest to a misspelt name; empty when none is near.
@@ -45,8 +56,6 @@ llvm::StringRef nearestName(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef
 struct NameUse {
   llvm::StringMap<SourceRange> mentioned;
   llvm::MapVector<llvm::StringRef, SourceRange> assigned;
-  bool returns = false; // has a `return` outside of closures
-  bool leaves = false;  // has a `break` or `continue` of a loop around it
 };
 
 void collectNames(const ast::Expr *expr, NameUse &use);

@@ -6,10 +6,35 @@
 using namespace llvm;
 using namespace tk;
 
+bool tk::isKindName(StringRef name) {
+  return is_contained({"int", "bool", "dtype", "string"}, name);
+}
+
+std::string StructType::str() const {
+  std::string text;
+  for (const Val &arg : args)
+    text += (text.empty() ? "" : ", ") + arg.str();
+  return decl->name.text.str() + (text.empty() ? "" : "[" + text + "]");
+}
+
+std::string Val::memberName(StringRef name, size_t index) const {
+  if (kind == Kind::Struct)
+    return (name + "." + record->decl->fields[index].name.text).str();
+  return (name + "." + Twine(index)).str();
+}
+
+bool Val::isFixedMember(size_t index) const {
+  if (kind != Kind::Struct)
+    return false;
+  auto *named = dyn_cast<ast::NamedType>(record->decl->fields[index].type);
+  return named && isKindName(named->name.text);
+}
+
 bool Val::isCompileTime() const {
   switch (kind) {
   case Kind::Run:
   case Kind::Tensor:
+  case Kind::Never:
   case Kind::Unit:
   case Kind::Poison:
     return false;
@@ -42,6 +67,12 @@ std::string Val::str() const {
       result += (i ? ", " : "") + elements[i].str();
     return result + (tuple ? ")" : "]");
   }
+  case Kind::Struct: {
+    std::string result = record->str() + "(";
+    for (size_t i = 0; i < elements.size(); ++i)
+      result += (i ? ", " : "") + record->decl->fields[i].name.text.str() + "=" + elements[i].str();
+    return result + ")";
+  }
   default:
     return describe();
   }
@@ -51,6 +82,7 @@ std::string Val::describe() const {
   switch (kind) {
   case Kind::Poison:
     return "an erroneous value";
+  case Kind::Never:
   case Kind::Unit:
     return "nothing";
   case Kind::None:
@@ -68,6 +100,8 @@ std::string Val::describe() const {
     return "the tuple " + str();
   case Kind::List:
     return "a list";
+  case Kind::Struct:
+    return "the structure " + record->str();
   case Kind::Run:
     if (type.pointer)
       return (type.isScalar() ? "a pointer " : "a tile of pointers ") + type.str();
@@ -75,11 +109,28 @@ std::string Val::describe() const {
   case Kind::Tensor:
     return "a tensor";
   case Kind::Function:
-    return "a function";
+    if (capture)
+      return "a closure";
+    return (structure ? "the struct `" : "the function `") + function->name.text.str() + "`";
   case Kind::Builtin:
     return "a built-in function";
   }
   return "";
+}
+
+static bool sameValues(ArrayRef<Val> a, ArrayRef<Val> b) {
+  return a.size() == b.size() && all_of(zip(a, b), [](auto pair) {
+           return sameValue(std::get<0>(pair), std::get<1>(pair));
+         });
+}
+
+static bool sameType(const StructType *a, const StructType *b) {
+  return a == b || (a && b && a->decl == b->decl && sameValues(a->args, b->args));
+}
+
+bool tk::sameStructure(const Val &a, const Val &b) {
+  return a.isAggregate() && a.kind == b.kind && a.elements.size() == b.elements.size() &&
+         sameType(a.record.get(), b.record.get());
 }
 
 bool tk::sameValue(const Val &a, const Val &b) {
@@ -98,12 +149,9 @@ bool tk::sameValue(const Val &a, const Val &b) {
     return a.text == b.text;
   case Val::Kind::Run:
     return a.value == b.value;
-  case Val::Kind::Tuple:
-  case Val::Kind::List:
-    return a.elements.size() == b.elements.size() &&
-           all_of(zip(a.elements, b.elements),
-                  [](auto pair) { return sameValue(std::get<0>(pair), std::get<1>(pair)); });
   default:
-    return a.tensor == b.tensor && a.function == b.function && a.builtin == b.builtin;
+    return a.tensor == b.tensor && a.function == b.function && a.capture == b.capture &&
+           a.builtin == b.builtin && sameType(a.record.get(), b.record.get()) &&
+           sameValues(a.elements, b.elements);
   }
 }

@@ -114,8 +114,14 @@ std::string tk::describeShape(ArrayRef<int64_t> shape) {
          "]";
 }
 
+RunType RunType::pointee() const {
+  if (indirections > 0)
+    return {dtype, true, param, shape, indirections - 1};
+  return {dtype, false, 0, shape};
+}
+
 std::string RunType::str() const {
-  std::string element = (pointer ? "*" : "") + dtypeName(dtype).str();
+  std::string element = std::string(pointer ? indirections + 1 : 0, '*') + dtypeName(dtype).str();
   if (shape.empty())
     return element;
   std::string text = "tile[" + element;

@@ -75,10 +75,14 @@ struct RunType {
   bool pointer = false;
   unsigned param = 0; // of a pointer: which kernel parameter it came from
   Shape shape;        // empty: a scalar
+  /// Of a pointer: the pointers between it and the numbers, 1 for `**f32`.
+  unsigned indirections = 0;
 
   bool isScalar() const { return shape.empty(); }
+  /// What a pointer, or each one of a tile of pointers, points at.
+  RunType pointee() const;
   bool operator==(const RunType &) const = default;
-  /// "f32", "*f32", "tile[f32, 4, 8]".
+  /// "f32", "*f32", "**f32", "tile[f32, 4, 8]".
   std::string str() const;
 };
 

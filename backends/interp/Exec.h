@@ -114,6 +114,7 @@ InstFn selectLoopTest(DType type, bool isUnsigned);
 InstFn selectLoopNext(DType type, bool isUnsigned);
 /// b: step; reports one that is not positive and jumps to aux.
 InstFn selectStepCheck(DType type);
+InstFn selectZeroStepCheck(DType type);
 
 // ExecReduce.cpp
 InstFn selectReduce(); // aux: index of a ReducePlan

@@ -83,6 +83,14 @@ template <class T> static void stepCheck(const Inst &inst, Frame &frame) {
     finding->args = {programOf(frame), std::to_string(step)};
 }
 
+/// Of the size of a step, as unsigned.
+template <class T> static void zeroStepCheck(const Inst &inst, Frame &frame) {
+  if (*frame.at<T>(inst.b) != 0)
+    return;
+  if (Finding *finding = frame.findings->add(FindingKind::StepNotPositive, inst.op))
+    finding->args = {programOf(frame), "0"};
+}
+
 InstFn tk::interp::selectLoopTest(DType type, bool isUnsigned) {
   if (type == DType::i32)
     return isUnsigned ? loopTest<uint32_t> : loopTest<int32_t>;
@@ -95,4 +103,7 @@ InstFn tk::interp::selectLoopNext(DType type, bool isUnsigned) {
 }
 InstFn tk::interp::selectStepCheck(DType type) {
   return type == DType::i32 ? stepCheck<int32_t> : stepCheck<int64_t>;
+}
+InstFn tk::interp::selectZeroStepCheck(DType type) {
+  return type == DType::i32 ? zeroStepCheck<int32_t> : zeroStepCheck<int64_t>;
 }

@@ -147,18 +147,6 @@ void Translator::findLastUses() {
   });
 }
 
-/// The front end counts trips as select(step != 0, select(some, (span - 1) / step + 1, 0), 0). A
-/// step of zero is an error of the loop there, not a division by zero.
-void Translator::findTripCounts() {
-  kernel.getBody().walk([&](scf::ForOp loop) {
-    Operation *op = loop.getUpperBound().getDefiningOp();
-    while (op && isa<arith::SelectOp, arith::AddIOp>(op))
-      op = op->getOperand(isa<arith::SelectOp>(op) ? 1 : 0).getDefiningOp();
-    if (isa_and_nonnull<DivOp>(op))
-      tripCounts.insert(op);
-  });
-}
-
 void Translator::releaseAfter(Operation *op) {
   auto found = dying.find(op);
   if (found == dying.end())
@@ -281,7 +269,6 @@ LogicalResult Translator::run() {
   code = &program.code;
   translateArguments();
   findLastUses();
-  findTripCounts();
   if (failed(translateBlock(kernel.getBody().front())))
     return failure();
   size_t needed = program.arenaBytes * (options.errorBounds ? 5 : 1);

@@ -46,7 +46,6 @@ private:
   size_t bytesOf(mlir::Type type) const;
   uint32_t constantSlot(std::vector<uint8_t> bytes);
   void findLastUses();
-  void findTripCounts();
   void releaseAfter(mlir::Operation *op);
 
   // Instructions.
@@ -65,6 +64,7 @@ private:
   mlir::LogicalResult translateFor(mlir::scf::ForOp op);
   mlir::LogicalResult translateWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult translateIf(mlir::scf::IfOp op);
+  unsigned takeSlotBeside(llvm::ArrayRef<uint32_t> places, size_t bytes);
   void copyParallel(mlir::Operation *op, mlir::ValueRange from, llvm::ArrayRef<uint32_t> to);
   mlir::LogicalResult translateReduce(ReduceOp op);
   mlir::LogicalResult translateCombine(ReduceOp op, ReducePlan &plan,
@@ -109,7 +109,6 @@ private:
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 4>> dying;
   llvm::DenseMap<mlir::Operation *, uint32_t> infos;
   /// Divisions by the step of a loop that make its number of trips.
-  llvm::SmallPtrSet<mlir::Operation *, 8> tripCounts;
   /// Inside a combine region: how many pairs run at once, 0 outside.
   uint32_t bodyLanes = 0;
   mlir::Region *bodyRegion = nullptr;

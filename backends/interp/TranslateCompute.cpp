@@ -112,21 +112,20 @@ static bool reachesSum(Value product, unsigned depth = 0) {
 /// The instruction that watches a division or a shift, before it.
 void Translator::emitIntegerCheck(Operation *op, BinaryOp kind, bool isUnsigned) {
   DType dtype = *slotTypeOf(op->getResult(0).getType());
-  const bool isStep = tripCounts.contains(op);
+  // The front end marks the division that counts trips: there a step of zero is a fault of the loop.
+  const bool isStep = op->hasAttr("tk.trip_count");
   const bool isDivision = kind == BinaryOp::Div || kind == BinaryOp::Rem;
   if (!isStep && !options.checks.arithmetic)
     return;
   if (!isDivision && kind != BinaryOp::Shl && kind != BinaryOp::Shr)
     return;
-  InstFn check = isStep       ? selectStepCheck(dtype)
+  InstFn check = isStep       ? selectZeroStepCheck(dtype)
                  : isDivision ? selectDivideCheck(dtype, isUnsigned)
                               : selectShiftCheck(dtype);
   uint32_t a = offsetOf(op->getOperand(0)), b = offsetOf(op->getOperand(1));
   Inst &inst = emit(check, op, kNoSlot, a, b);
   inst.n = lanesOf(op->getResult(0).getType());
   inst.aux = dtype == DType::i1 ? 1 : 8 * byteSize(dtype);
-  if (isStep)
-    inst.aux = uint32_t(code->size()); // go on in any case
 }
 
 LogicalResult Translator::translateBinary(Operation *op, BinaryOp kind, bool isUnsigned) {

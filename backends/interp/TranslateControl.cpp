@@ -17,6 +17,19 @@ void Translator::emitCopy(Operation *op, uint32_t to, uint32_t from, Type type) 
     emit(selectBoundCopy(), op, to, from).n = lanesOf(type);
 }
 
+/// A slot that is none of `places`, which may be free at this point.
+unsigned Translator::takeSlotBeside(ArrayRef<uint32_t> places, size_t bytes) {
+  SmallVector<unsigned> refused;
+  unsigned slot = takeSlot(bytes);
+  while (llvm::is_contained(places, slots[slot].offset)) {
+    refused.push_back(slot);
+    slot = takeSlot(bytes);
+  }
+  for (unsigned other : refused)
+    giveBack(other);
+  return slot;
+}
+
 /// `to[i] = from[i]` for all i at once: a value that lies where another one is going to lie is
 /// saved first.
 void Translator::copyParallel(Operation *op, ValueRange from, ArrayRef<uint32_t> to) {
@@ -26,7 +39,7 @@ void Translator::copyParallel(Operation *op, ValueRange from, ArrayRef<uint32_t>
     uint32_t source = offsetOf(value);
     bool isOverwritten = source != to[i] && llvm::is_contained(to, source);
     if (isOverwritten) {
-      unsigned saved = takeSlot(bytesOf(value.getType()));
+      unsigned saved = takeSlotBeside(to, bytesOf(value.getType()));
       emitCopy(op, slots[saved].offset, source, value.getType());
       source = slots[saved].offset;
       scratch.push_back(saved);

@@ -1,0 +1,131 @@
+//===- Session.cpp - one piece of guarded work with its messages -------------------------===//
+
+#include "driver/Session.h"
+#include "driver/Crash.h"
+#include "driver/Tools.h"
+#include "ir/diagnostics/VerifyDiagnostics.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include <unistd.h>
+
+using namespace tk;
+using llvm::StringRef;
+
+static void print(llvm::ArrayRef<DiagRecord> records, SourceTexts &sources, bool json) {
+  if (json)
+    return renderJson(records, llvm::errs());
+  bool colors = llvm::sys::Process::FileDescriptorHasColors(STDERR_FILENO);
+  renderText(records, sources, llvm::errs(), colors);
+}
+
+int tk::printAlone(const DiagRecord &record, bool json, int status) {
+  SourceTexts sources;
+  print(record, sources, json);
+  return status;
+}
+
+/// The command line as one can paste it into a shell.
+static std::string quoteCommand(llvm::ArrayRef<std::string> words) {
+  std::string result;
+  for (const std::string &word : words) {
+    bool plain = !word.empty() && llvm::all_of(word, [](char c) {
+      return llvm::isAlnum(c) || StringRef("-_=./,+:@%").contains(c);
+    });
+    std::string quoted = word;
+    if (!plain) {
+      quoted = "'";
+      for (char c : word)
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+      quoted += "'";
+    }
+    result += (result.empty() ? "" : " ") + quoted;
+  }
+  return result;
+}
+
+/// Says what happened and how to make it happen again, and ends the process: nothing that the
+/// crashed code used can be destroyed.
+[[noreturn]] static void reportCrash(const CrashReport &report, const CompileOptions &options) {
+  std::string what = report.activity + (report.reason.empty() ? "" : ": " + report.reason);
+  DiagRecord record = commandLineDiag<diag::LlvmCrashed>("", what);
+  record.notes.push_back({{}, "tkc " + tkcVersion().str() + ", LLVM " + llvmVersion().str()});
+  record.notes.push_back({{}, "to reproduce: " + quoteCommand(options.commandLine)});
+  record.help.push_back("please report this with the input file; nothing was written");
+  printAlone(record, options.jsonDiagnostics, 3);
+  llvm::errs().flush();
+  _exit(3);
+}
+
+std::optional<DiagRecord> tk::readStandardInput(Input &input) {
+  input.path = "<stdin>";
+  auto buffer = llvm::MemoryBuffer::getSTDIN();
+  if (!buffer)
+    return commandLineDiag<diag::CannotRead>("", "standard input", buffer.getError().message());
+  input.text = (*buffer)->getBuffer().str();
+  return std::nullopt;
+}
+
+std::optional<DiagRecord> tk::readInput(StringRef path, Input &input) {
+  input.path = path.str();
+  if (llvm::sys::fs::is_directory(input.path))
+    return commandLineDiag<diag::CannotRead>("", input.path, "it is a folder");
+  llvm::sys::fs::file_status status;
+  bool known = !llvm::sys::fs::status(input.path, status);
+  if (known && (status.type() == llvm::sys::fs::file_type::character_file ||
+                status.type() == llvm::sys::fs::file_type::block_file))
+    return commandLineDiag<diag::CannotRead>("", input.path, "it is a device"); // may never end
+  auto buffer = llvm::MemoryBuffer::getFile(input.path, /*IsText=*/true,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return commandLineDiag<diag::CannotRead>("", input.path, buffer.getError().message());
+  input.text = (*buffer)->getBuffer().str();
+  return std::nullopt;
+}
+
+/// The status that errors make of work that thought itself good; internal errors are 3.
+static int statusOf(int status, const DiagnosticBuffer &diagnostics) {
+  for (const DiagRecord &record : diagnostics.getRecords())
+    if (record.severity == mlir::DiagnosticSeverity::Error && record.code / 1000 == 9)
+      return 3;
+  return status == 0 && diagnostics.getNumErrors() > 0 ? 1 : status;
+}
+
+namespace {
+/// What a compile or run needs. Nothing of it is destroyed when the work crashed: the process ends.
+struct Session {
+  std::unique_ptr<mlir::MLIRContext> context;
+  std::optional<DiagnosticBuffer> diagnostics;
+};
+} // namespace
+
+int tk::runSession(const CompileOptions &options, const Input &input,
+                   llvm::function_ref<int(mlir::MLIRContext &)> work) {
+  Session session;
+  int status = 0;
+  CrashReport crash = runGuarded([&] {
+    session.context = createContext();
+    session.diagnostics.emplace(*session.context, options.policy);
+    status = work(*session.context);
+  });
+  SourceTexts sources;
+  sources.add(input.path, input.text);
+  if (session.diagnostics && !options.verifyDiagnostics)
+    print(session.diagnostics->getRecords(), sources, options.jsonDiagnostics);
+  if (crash.crashed)
+    reportCrash(crash, options);
+  if (options.verifyDiagnostics)
+    return verifyDiagnostics(session.diagnostics->getRecords(), input.path, input.text,
+                             llvm::errs())
+               ? 0
+               : 1;
+  status = statusOf(status, *session.diagnostics);
+  if (status == 3) {
+    DiagRecord note;
+    note.severity = mlir::DiagnosticSeverity::Note;
+    note.message = "to reproduce: " + quoteCommand(options.commandLine);
+    printAlone(note, options.jsonDiagnostics, 3);
+  }
+  return status;
+}
