@@ -91,6 +91,7 @@ private:
   std::optional<std::string> description;
   llvm::StringMap<mlir::Location> symbolLocations;
   std::optional<LinkedLibrary> linked;
+  std::vector<ImportedFile> imported;
 };
 
 } // namespace
@@ -118,6 +119,7 @@ bool Compilation::checkSourceOptions() {
                     : lower.ctas                 ? "--ctas"
                     : lower.maxregs              ? "--maxregs"
                     : !lower.assumptions.empty() ? "--assume"
+                    : !lower.includes.empty()    ? "-I"
                     : options.hasConfig          ? "--config"
                                                  : "";
   if (wrong.empty())
@@ -231,8 +233,11 @@ void Compilation::fromSource() {
   loadSourceDialects(context);
   LowerError kind = LowerError::None;
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> module =
-      lowerToTk(context, source, **file, options.lower, &kind);
+      lowerToTk(context, source, **file, options.lower, &kind, &imported);
   lowering.stop();
+  for (const ImportedFile &import : imported)
+    if (!import.inLibrary)
+      result.dependencies.push_back(import.path);
   if (failed(module))
     return fail(kind == LowerError::CommandLine ? 2 : 1);
   lower(**module, Phase::Emitted);
@@ -450,6 +455,10 @@ Producer Compilation::makeProducer() const {
   producer.llvm = llvmVersion();
   // The name alone: a description is the same wherever the sources lie.
   producer.inputs.push_back({llvm::sys::path::filename(input.path).str(), sha256Hex(input.text)});
+  for (const ImportedFile &import : imported)
+    producer.inputs.push_back({import.inLibrary ? import.path
+                                                : llvm::sys::path::filename(import.path).str(),
+                               sha256Hex(import.text)});
   if (linked)
     producer.linked.push_back(*linked);
   return producer;

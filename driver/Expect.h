@@ -3,18 +3,30 @@
 // An expectation is an expression of the language over the arrays of a run, evaluated in f64 with
 // NumPy's broadcasting; it holds when every element of its value is true.
 //
-//   names        the parameters as they are after the run, `x.before` as they were, the extents
-//                (`N`), and `inf`, `nan`, `pi`
-//   operators    + - * / // % comparisons & | ^ ! && || @ (rank 2), x[i, 2:, None, a +: w], x.T
-//   functions    allclose(a, b, rtol=1e-5, atol=1e-8)  equal(a, b)  where  arange  maximum  minimum
-//                abs exp exp2 log log2 sqrt rsqrt sin cos tanh erf sigmoid floor ceil
-//                max min sum mean variance softmax (axis=)   x.to(f16) rounds
+//   names        the parameters as they are after the run, `x.before` as they were, `as[0]` what a
+//                pointer of a list points to, the extents (`N`), what --let has named, and `inf`,
+//                `nan`, `pi`
+//   operators    + - * / // % comparisons & | ^ << >> ! && || @ (of the last two axes, the others
+//                broadcast), x[i, 2:, None, a +: w], x[table, 0 +: 8] (an array as index gathers),
+//                x.T (the last two axes), x.shape, [1, 2, 3]
+//   comparing    allclose(a, b, rtol=1e-5, atol=1e-8)  equal(a, b)  same(a, b): bit for bit
+//   elementwise  where maximum minimum clamp pow atan2 fmod hypot copysign abs exp exp2 expm1 log log2
+//                log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh erf erfc sigmoid floor
+//                ceil round trunc sign
+//   along axes   max min sum prod mean variance any all argmax argmin (axis=, else over all)
+//                softmax cumsum cumprod sort argsort topk(x, k) flip (axis=, else the last):
+//                topk(x, k).0 and .1 are values and indices, with descending=true for sort
+//   shapes       arange zeros ones full(v, M, N) eye reshape(x, M, N) permute(x, 1, 0) cat(a, b)
+//                take(x, i, axis=0)
+//   numbers      x.to(f16), f16(x) round as a conversion of the language does; bits(x) is how an
+//                element lies in memory, as an unsigned integer
 //
 // A NaN is close to a NaN and equal to it, an infinity to itself.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "backends/interp/Number.h"
 #include "frontend/Ast.h"
 #include "mlir/IR/MLIRContext.h"
 #include <functional>
@@ -29,6 +41,9 @@ namespace tk {
 struct ExpectArray {
   std::vector<int64_t> shape;
   std::vector<double> data;
+  /// Of an array of the run, or what is a part of one: the elements as they lie in memory.
+  std::vector<uint64_t> bits = {};
+  interp::DType dtype = interp::DType::f64;
 
   static ExpectArray number(double value) { return {{}, {value}}; }
   static ExpectArray filled(std::vector<int64_t> shape, double value = 0);
@@ -49,28 +64,59 @@ struct ExpectEvaluator {
 
 private:
   using Result = std::optional<ExpectArray>;
+  using Line = std::vector<double>;
   Result fail(const ast::Node *node, const std::string &why);
+
+  // ExpectEval.cpp
+  Result evaluateNode(const ast::Expr *expr);
   Result binary(const ast::Binary *expr);
   Result unary(const ast::Unary *expr);
   Result compare(const ast::CompareChain *expr);
   Result logical(const ast::Logical *expr);
   Result conditional(const ast::IfExpr *expr);
-  Result call(const ast::Call *expr);
-  Result method(const ast::Call *expr, const ast::Member *callee);
-  Result subscript(const ast::Subscript *expr);
+  Result list(const ast::List *expr);
   Result member(const ast::Member *expr);
   Result name(const ast::Name *expr);
-  Result reduction(const ast::Call *expr, llvm::StringRef function);
-  Result comparison(const ast::Call *expr, bool isClose);
+  std::string keyOf(const ast::Expr *expr);
   Result matmul(const ast::Binary *expr, const ExpectArray &a, const ExpectArray &b);
   Result elementwise(const ast::Node *node, const ExpectArray &a, const ExpectArray &b,
                      double (*fn)(double, double));
   std::optional<int64_t> integer(const ast::Expr *expr);
+
+  // ExpectIndex.cpp
+  struct Pick;
+  Result subscript(const ast::Subscript *expr);
+  std::optional<Pick> pickOf(const ast::Subscript *expr, const ast::Index &index, int64_t side);
+  Result gather(const ast::Subscript *expr, const ExpectArray &base,
+                const std::vector<Pick> &picks);
+  Result take(const ast::Call *expr);
+
+  // ExpectFunctions.cpp
+  Result call(const ast::Call *expr);
+  Result method(const ast::Call *expr, const ast::Member *callee);
+  Result converted(const ast::Expr *expr, llvm::StringRef dtype);
+  Result bitsOf(const ast::Call *expr);
+  Result comparison(const ast::Call *expr, llvm::StringRef function);
+  Result elementwiseCall(const ast::Call *expr, llvm::StringRef function, bool &isKnown);
+  Result choice(const ast::Call *expr);
   std::optional<std::vector<ExpectArray>> arguments(const ast::Call *expr, size_t least,
                                                     size_t most);
   /// A named argument's number; `value` stays when there is none. False after an error.
   bool named(const ast::Call *expr, llvm::StringRef key, double &value, bool *isGiven = nullptr);
   bool onlyNamed(const ast::Call *expr, llvm::ArrayRef<llvm::StringRef> keys);
+
+  // ExpectAxes.cpp
+  Result reduction(const ast::Call *expr, llvm::StringRef function, bool &isKnown);
+  Result alongAxis(const ast::Call *expr, llvm::StringRef function, unsigned part, bool &isKnown);
+  Result shaped(const ast::Call *expr, llvm::StringRef function, bool &isKnown);
+  Result reshaped(const ast::Call *expr);
+  Result permuted(const ast::Call *expr);
+  Result joined(const ast::Call *expr);
+  /// The axis that `axis=`, or the argument at `position`, names; none when neither is there.
+  bool axisOf(const ast::Call *expr, const ExpectArray &array, size_t position,
+              std::optional<int64_t> &axis);
+  /// Whole numbers from the argument at `first` on.
+  bool numbersOf(const ast::Call *expr, size_t first, std::vector<int64_t> &numbers);
 
   mlir::MLIRContext &context;
   const SourceFile &source;
@@ -84,9 +130,17 @@ ExpectArray broadcastTo(const ExpectArray &array, llvm::ArrayRef<int64_t> shape)
 /// Reduces one axis, or all with axis = none; `fn` sees the elements in order.
 ExpectArray reduceAxis(const ExpectArray &array, std::optional<int64_t> axis,
                        const std::function<double(const std::vector<double> &)> &fn);
+/// Puts what `fn` makes of each line along an axis, `side` elements, in its place.
+ExpectArray mapAxis(const ExpectArray &array, int64_t axis, int64_t side,
+                    const std::function<void(std::vector<double> &)> &fn);
+/// With its axes in another order.
+ExpectArray permuteAxes(const ExpectArray &array, llvm::ArrayRef<int64_t> order);
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 std::string coordinateText(llvm::ArrayRef<int64_t> shape, int64_t index);
 
+/// The value of an expression; none after an error has been reported.
+std::optional<ExpectArray> evaluateExpectation(mlir::MLIRContext &context, const std::string &text,
+                                               const ExpectNames &names);
 /// Whether the expectation holds; reports when it does not, or cannot be evaluated.
 bool checkExpectation(mlir::MLIRContext &context, const std::string &text,
                       const ExpectNames &names);

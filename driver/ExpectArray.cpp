@@ -74,6 +74,52 @@ ExpectArray tk::reduceAxis(const ExpectArray &array, std::optional<int64_t> axis
   return result;
 }
 
+ExpectArray tk::mapAxis(const ExpectArray &array, int64_t axis, int64_t side,
+                        const std::function<void(std::vector<double> &)> &fn) {
+  const size_t at = size_t(axis);
+  const int64_t from = array.shape[at];
+  const int64_t inner = sizeOf(ArrayRef(array.shape).drop_front(at + 1));
+  const int64_t outer = sizeOf(ArrayRef(array.shape).take_front(at));
+  std::vector<int64_t> shape = array.shape;
+  shape[at] = side;
+  ExpectArray result = ExpectArray::filled(shape);
+  std::vector<double> line;
+  for (int64_t o = 0; o < outer; ++o)
+    for (int64_t i = 0; i < inner; ++i) {
+      line.resize(size_t(from));
+      for (int64_t s = 0; s < from; ++s)
+        line[size_t(s)] = array.data[size_t((o * from + s) * inner + i)];
+      fn(line);
+      for (int64_t s = 0; s < side; ++s)
+        result.data[size_t((o * side + s) * inner + i)] = line[size_t(s)];
+    }
+  return result;
+}
+
+ExpectArray tk::permuteAxes(const ExpectArray &array, ArrayRef<int64_t> order) {
+  std::vector<int64_t> strides(order.size(), 1), shape, moved;
+  for (size_t i = order.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * array.shape[i];
+  for (int64_t axis : order) {
+    shape.push_back(array.shape[size_t(axis)]);
+    moved.push_back(strides[size_t(axis)]);
+  }
+  ExpectArray result = ExpectArray::filled(shape);
+  result.bits.resize(array.bits.size());
+  result.dtype = array.dtype;
+  for (int64_t index = 0; index < result.size(); ++index) {
+    int64_t rest = index, from = 0;
+    for (size_t axis = shape.size(); axis-- > 0;) {
+      from += rest % shape[axis] * moved[axis];
+      rest /= shape[axis];
+    }
+    result.data[size_t(index)] = array.data[size_t(from)];
+    if (!array.bits.empty())
+      result.bits[size_t(index)] = array.bits[size_t(from)];
+  }
+  return result;
+}
+
 std::string tk::shapeText(ArrayRef<int64_t> shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i)

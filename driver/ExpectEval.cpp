@@ -63,17 +63,37 @@ static double (*functionOf(ast::BinaryOp op))(double, double) {
   return nullptr;
 }
 
+/// The last two axes multiply, those before broadcast.
 ExpectEvaluator::Result ExpectEvaluator::matmul(const ast::Binary *expr, const ExpectArray &a,
                                                 const ExpectArray &b) {
-  if (a.shape.size() != 2 || b.shape.size() != 2 || a.shape[1] != b.shape[0])
+  const size_t ra = a.shape.size(), rb = b.shape.size();
+  auto refuse = [&]() {
     return fail(expr, "the shapes " + shapeText(a.shape) + " and " + shapeText(b.shape) +
                           " do not multiply");
-  const int64_t m = a.shape[0], k = a.shape[1], n = b.shape[1];
-  ExpectArray result = ExpectArray::filled({m, n});
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t p = 0; p < k; ++p)
+  };
+  if (ra < 2 || rb < 2 || a.shape[ra - 1] != b.shape[rb - 2])
+    return refuse();
+  auto shape = broadcastShapes(llvm::ArrayRef(a.shape).drop_back(2),
+                               llvm::ArrayRef(b.shape).drop_back(2));
+  if (!shape)
+    return refuse();
+  const int64_t m = a.shape[ra - 2], k = a.shape[ra - 1], n = b.shape[rb - 1];
+  auto spread = [&](const ExpectArray &array, int64_t rows, int64_t columns) {
+    std::vector<int64_t> to = *shape;
+    to.insert(to.end(), {rows, columns});
+    return broadcastTo(array, to);
+  };
+  const ExpectArray x = spread(a, m, k), y = spread(b, k, n);
+  shape->insert(shape->end(), {m, n});
+  ExpectArray result = ExpectArray::filled(*shape);
+  const int64_t matrices = m * n ? result.size() / (m * n) : 0;
+  for (int64_t i = 0; i < matrices * m; ++i)
+    for (int64_t p = 0; p < k; ++p) {
+      const double factor = x.data[size_t(i * k + p)];
+      const double *row = &y.data[size_t((i / m * k + p) * n)];
       for (int64_t j = 0; j < n; ++j)
-        result.data[size_t(i * n + j)] += a.data[size_t(i * k + p)] * b.data[size_t(p * n + j)];
+        result.data[size_t(i * n + j)] += factor * row[j];
+    }
   return result;
 }
 
@@ -183,26 +203,63 @@ ExpectEvaluator::Result ExpectEvaluator::name(const ast::Name *expr) {
   return fail(expr, "is not known; there are " + known);
 }
 
+/// "x", or "as[1]" where that is a name of its own: an array behind a pointer of a list.
+std::string ExpectEvaluator::keyOf(const ast::Expr *expr) {
+  if (auto *name = dyn_cast<ast::Name>(expr))
+    return name->text.str();
+  auto *subscript = dyn_cast<ast::Subscript>(expr);
+  if (!subscript || subscript->indices.size() != 1 || !subscript->indices[0].value)
+    return "";
+  auto *number = dyn_cast<ast::IntLit>(subscript->indices[0].value);
+  std::string base = number ? keyOf(subscript->base) : "";
+  std::string key = base.empty() ? "" : base + "[" + number->digits.str() + "]";
+  for (const auto &entry : names)
+    if (!key.empty() && llvm::StringRef(entry.first).starts_with(key))
+      return key;
+  return "";
+}
+
 ExpectEvaluator::Result ExpectEvaluator::member(const ast::Member *expr) {
-  if (auto *base = dyn_cast<ast::Name>(expr->base); base && expr->name.text == "before") {
-    auto found = names.find(base->text.str() + ".before");
+  if (expr->name.text == "before") {
+    auto found = names.find(keyOf(expr->base) + ".before");
     if (found != names.end())
       return found->second;
   }
-  if (expr->name.text != "T")
-    return fail(expr, "has no meaning here; arrays have .T, .before and .to(dtype)");
+  const bool wantsShape = expr->name.text == "shape";
+  if (expr->name.text != "T" && !wantsShape)
+    return fail(expr, "has no meaning here; arrays have .T, .shape, .before and .to(dtype)");
   Result value = evaluate(expr->base);
   if (!value)
     return std::nullopt;
-  if (value->shape.size() < 2)
+  const int64_t rank = int64_t(value->shape.size());
+  if (wantsShape) {
+    ExpectArray sides = ExpectArray::filled({rank});
+    sides.data.assign(value->shape.begin(), value->shape.end());
+    return sides;
+  }
+  if (rank < 2)
     return fail(expr, "needs rank 2 or more, has " + shapeText(value->shape));
-  ExpectArray result = *value;
-  const size_t rank = result.shape.size();
-  const int64_t rows = value->shape[rank - 2], columns = value->shape[rank - 1];
-  std::swap(result.shape[rank - 2], result.shape[rank - 1]);
-  for (int64_t i = 0; i < value->size(); ++i) {
-    int64_t matrix = i / (rows * columns), row = i / columns % rows, column = i % columns;
-    result.data[size_t((matrix * columns + column) * rows + row)] = value->data[size_t(i)];
+  std::vector<int64_t> order;
+  for (int64_t i = 0; i < rank; ++i)
+    order.push_back(i);
+  std::swap(order[size_t(rank - 2)], order[size_t(rank - 1)]);
+  return permuteAxes(*value, order);
+}
+
+/// `[1, 2]`, `[[1, 2], [3, 4]]`: elements of one shape.
+ExpectEvaluator::Result ExpectEvaluator::list(const ast::List *expr) {
+  ExpectArray result = ExpectArray::filled({0});
+  for (auto [i, element] : llvm::enumerate(expr->elements)) {
+    Result value = evaluate(element);
+    if (!value)
+      return std::nullopt;
+    if (i == 0)
+      result.shape.insert(result.shape.end(), value->shape.begin(), value->shape.end());
+    else if (llvm::ArrayRef(result.shape).drop_front() != llvm::ArrayRef(value->shape))
+      return fail(element, "has the shape " + shapeText(value->shape) +
+                               ", the element before it another one");
+    result.data.insert(result.data.end(), value->data.begin(), value->data.end());
+    ++result.shape[0];
   }
   return result;
 }
@@ -219,111 +276,25 @@ std::optional<int64_t> ExpectEvaluator::integer(const ast::Expr *expr) {
 }
 
 //===----------------------------------------------------------------------===//
-// Slices
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// What one index takes of an axis.
-struct Pick {
-  int64_t start = 0, step = 1, count = 1;
-  bool isKept = true;    // an axis of the result
-  bool takesAxis = true; // an axis of the base; not so for None
-};
-} // namespace
-
-static int64_t clampIndex(int64_t index, int64_t side, int64_t low, int64_t high) {
-  if (index < 0)
-    index += side;
-  return std::clamp(index, low, high);
-}
-
-static Pick slicePick(int64_t side, std::optional<int64_t> start, std::optional<int64_t> stop,
-                      int64_t step) {
-  Pick pick;
-  const bool down = step < 0;
-  const int64_t low = down ? -1 : 0, high = down ? side - 1 : side;
-  pick.start = start ? clampIndex(*start, side, low, high) : down ? side - 1 : 0;
-  int64_t end = stop ? clampIndex(*stop, side, low, high) : down ? -1 : side;
-  int64_t span = down ? pick.start - end : end - pick.start;
-  pick.step = step;
-  pick.count = std::max<int64_t>((span + std::abs(step) - 1) / std::abs(step), 0);
-  return pick;
-}
-
-static ExpectArray gather(const ExpectArray &base, const std::vector<Pick> &picks) {
-  std::vector<int64_t> shape, strides;
-  int64_t offset = 0, stride = 1, axis = int64_t(base.shape.size());
-  for (size_t i = picks.size(); i-- > 0;) {
-    const Pick &pick = picks[i];
-    if (pick.isKept) {
-      shape.insert(shape.begin(), pick.count);
-      strides.insert(strides.begin(), pick.takesAxis ? pick.step * stride : 0);
-    }
-    if (!pick.takesAxis)
-      continue;
-    offset += pick.start * stride;
-    stride *= base.shape[size_t(--axis)];
-  }
-  ExpectArray result = ExpectArray::filled(shape);
-  for (int64_t index = 0; index < result.size(); ++index) {
-    int64_t rest = index, from = offset;
-    for (size_t k = shape.size(); k-- > 0;) {
-      from += rest % shape[k] * strides[k];
-      rest /= shape[k];
-    }
-    result.data[size_t(index)] = base.data[size_t(from)];
-  }
-  return result;
-}
-
-ExpectEvaluator::Result ExpectEvaluator::subscript(const ast::Subscript *expr) {
-  Result base = evaluate(expr->base);
-  if (!base)
-    return std::nullopt;
-  std::vector<Pick> picks;
-  size_t axis = 0;
-  for (const ast::Index &index : expr->indices) {
-    auto *name = index.value ? dyn_cast<ast::Name>(index.value) : nullptr;
-    if (index.kind == ast::Index::Kind::Expr && name && name->text == "None") {
-      picks.push_back({0, 0, 1, true, false});
-      continue;
-    }
-    if (axis == base->shape.size())
-      return fail(expr, "has more indices than axes: " + shapeText(base->shape));
-    const int64_t side = base->shape[axis++];
-    std::optional<int64_t> start, stop, step = 1;
-    if (index.kind == ast::Index::Kind::Slice) {
-      if ((index.start && !(start = integer(index.start))) ||
-          (index.stop && !(stop = integer(index.stop))) ||
-          (index.step && !(step = integer(index.step))))
-        return std::nullopt;
-      if (*step == 0)
-        return fail(expr, "has a step of zero");
-      picks.push_back(slicePick(side, start, stop, *step));
-      continue;
-    }
-    const bool isBlock = index.kind == ast::Index::Kind::Block;
-    if (!isBlock && index.kind != ast::Index::Kind::Expr)
-      return fail(&index, "has no meaning here");
-    start = integer(isBlock ? index.start : index.value);
-    std::optional<int64_t> count = isBlock ? integer(index.width) : 1;
-    if (!start || !count)
-      return std::nullopt;
-    int64_t begin = *start < 0 && !isBlock ? *start + side : *start;
-    if (begin < 0 || *count < 0 || begin > side - *count)
-      return fail(&index, "is outside the axis of " + std::to_string(side));
-    picks.push_back({begin, 1, *count, isBlock, true});
-  }
-  for (; axis < base->shape.size(); ++axis)
-    picks.push_back({0, 1, base->shape[axis], true, true});
-  return gather(*base, picks);
-}
-
-//===----------------------------------------------------------------------===//
 // One expression
 //===----------------------------------------------------------------------===//
 
+/// Whether the elements of the value are those of an array, as they are.
+static bool keepsElements(const ast::Expr *expr) {
+  auto *call = dyn_cast<ast::Call>(expr);
+  auto *callee = call ? dyn_cast<ast::Name>(call->callee) : nullptr;
+  return llvm::isa<ast::Name, ast::Subscript, ast::Member>(expr) ||
+         (callee && llvm::is_contained({"reshape", "permute"}, callee->text));
+}
+
 ExpectEvaluator::Result ExpectEvaluator::evaluate(const ast::Expr *expr) {
+  Result value = evaluateNode(expr);
+  if (value && !keepsElements(expr))
+    value->bits.clear();
+  return value;
+}
+
+ExpectEvaluator::Result ExpectEvaluator::evaluateNode(const ast::Expr *expr) {
   switch (expr->kind) {
   case ast::ExprKind::Name:
     return name(cast<ast::Name>(expr));
@@ -353,28 +324,55 @@ ExpectEvaluator::Result ExpectEvaluator::evaluate(const ast::Expr *expr) {
     return subscript(cast<ast::Subscript>(expr));
   case ast::ExprKind::Member:
     return member(cast<ast::Member>(expr));
+  case ast::ExprKind::List:
+    return list(cast<ast::List>(expr));
+  case ast::ExprKind::TupleIndex: {
+    auto *part = cast<ast::TupleIndex>(expr);
+    auto *call = dyn_cast<ast::Call>(part->base);
+    auto *callee = call ? dyn_cast<ast::Name>(call->callee) : nullptr;
+    bool isKnown = callee && part->index < 2;
+    Result value = isKnown ? alongAxis(call, callee->text, part->index, isKnown) : std::nullopt;
+    return isKnown ? value : fail(expr, "has no parts");
+  }
   default:
     return fail(expr, "has no meaning in an expectation");
   }
 }
 
-bool tk::checkExpectation(mlir::MLIRContext &context, const std::string &text,
-                          const ExpectNames &names) {
+static std::optional<ExpectArray> evaluateText(mlir::MLIRContext &context, const std::string &text,
+                                               const ExpectNames &names, std::string &difference,
+                                               mlir::Location &place) {
   SourceFile source("--expect", text);
   llvm::FailureOr<ParsedExpr> parsed = parseExpression(context, source);
   if (llvm::failed(parsed))
-    return false;
+    return std::nullopt;
   ExpectEvaluator evaluator(context, source, names);
   std::optional<ExpectArray> value = evaluator.evaluate(parsed->expr);
+  difference = evaluator.difference;
+  place = source.getLocation(context, parsed->expr->range);
+  return value;
+}
+
+std::optional<ExpectArray> tk::evaluateExpectation(mlir::MLIRContext &context,
+                                                   const std::string &text,
+                                                   const ExpectNames &names) {
+  std::string difference;
+  mlir::Location place = mlir::UnknownLoc::get(&context);
+  return evaluateText(context, text, names, difference, place);
+}
+
+bool tk::checkExpectation(mlir::MLIRContext &context, const std::string &text,
+                          const ExpectNames &names) {
+  std::string difference;
+  mlir::Location place = mlir::UnknownLoc::get(&context);
+  std::optional<ExpectArray> value = evaluateText(context, text, names, difference, place);
   if (!value)
     return false;
   if (allTrue(*value))
     return true;
-  std::string difference = evaluator.difference;
   for (int64_t i = 0; difference.empty() && i < value->size() && !value->shape.empty(); ++i)
     if (value->data[size_t(i)] == 0 || value->data[size_t(i)] != value->data[size_t(i)])
       difference = ": it is false first at " + coordinateText(value->shape, i);
-  (void)tk::emit<diag::ExpectFailed>(source.getLocation(context, parsed->expr->range), text,
-                                     difference);
+  (void)tk::emit<diag::ExpectFailed>(place, text, difference);
   return false;
 }

@@ -1,13 +1,12 @@
-//===- ExpectFunctions.cpp - functions of an expectation
-//---------------------------------------===//
+//===- ExpectFunctions.cpp - functions of an expectation -----------------------------------===//
 
 #include "backends/interp/Interp.h"
 #include "driver/Expect.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <bit>
 #include <cmath>
 #include <cstdio>
-#include <numeric>
 
 using namespace tk;
 using llvm::dyn_cast;
@@ -85,110 +84,79 @@ static std::string pairText(double a, double b) {
   return std::string(x) + " and " + y;
 }
 
-ExpectEvaluator::Result ExpectEvaluator::comparison(const ast::Call *expr, bool isClose) {
-  auto values = arguments(expr, 2, 2);
-  double rtol = isClose ? 1e-5 : 0, atol = isClose ? 1e-8 : 0;
-  if (!values || !onlyNamed(expr, isClose ? llvm::ArrayRef<StringRef>{"rtol", "atol"}
-                                          : llvm::ArrayRef<StringRef>()))
-    return std::nullopt;
-  if (isClose && (!named(expr, "rtol", rtol) || !named(expr, "atol", atol)))
-    return std::nullopt;
-  auto shape = broadcastShapes((*values)[0].shape, (*values)[1].shape);
-  if (!shape)
-    return fail(expr, "the shapes " + shapeText((*values)[0].shape) + " and " +
-                          shapeText((*values)[1].shape) + " do not broadcast");
-  ExpectArray a = broadcastTo((*values)[0], *shape), b = broadcastTo((*values)[1], *shape);
+namespace {
+/// How two elements compare.
+struct Tolerance {
+  double rtol = 0, atol = 0;
+  bool isSame = false; // bit for bit
+
+  bool accepts(const ExpectArray &a, const ExpectArray &b, size_t i) const {
+    const double x = a.data[i], y = b.data[i];
+    if (isSame && !a.bits.empty() && !b.bits.empty() && a.dtype == b.dtype)
+      return a.bits[i] == b.bits[i];
+    if (x != x || y != y)
+      return x != x && y != y;
+    if (isSame)
+      return x == y && std::signbit(x) == std::signbit(y);
+    return x == y || (std::fabs(x - y) <= atol + rtol * std::fabs(y) && std::isfinite(y));
+  }
+};
+} // namespace
+
+/// The two numbers, or their bits where the numbers do not tell them apart.
+static std::string differingText(const ExpectArray &a, const ExpectArray &b, size_t i) {
+  const double x = a.data[i], y = b.data[i];
+  if (a.bits.empty() || b.bits.empty() || !(x != x || x == y))
+    return pairText(x, y);
+  char text[60];
+  snprintf(text, sizeof text, "0x%llx and 0x%llx", static_cast<unsigned long long>(a.bits[i]),
+           static_cast<unsigned long long>(b.bits[i]));
+  return text;
+}
+
+static std::string differenceText(const ExpectArray &a, const ExpectArray &b,
+                                  const Tolerance &tolerance) {
   int64_t first = -1, differing = 0, worst = 0;
   double largest = -1;
   for (int64_t i = 0; i < a.size(); ++i) {
-    double x = a.data[size_t(i)], y = b.data[size_t(i)], error = std::fabs(x - y);
-    if (x == y || (x != x && y != y))
-      continue;
-    if (!(error <= largest)) { // a NaN on one side is the largest error of all
+    const double error = std::fabs(a.data[size_t(i)] - b.data[size_t(i)]);
+    const bool isGood = tolerance.accepts(a, b, size_t(i));
+    if (!isGood && !(error <= largest)) { // a NaN on one side is the largest error of all
       largest = error;
       worst = i;
     }
-    if (error <= atol + rtol * std::fabs(y) && std::isfinite(y))
+    if (isGood)
       continue;
     first = first < 0 ? i : first;
     ++differing;
   }
   if (first < 0)
+    return "";
+  auto at = [&](int64_t i) { return a.shape.empty() ? "" : " at " + coordinateText(a.shape, i); };
+  return ": " + std::to_string(differing) + " of " + std::to_string(a.size()) +
+         " elements differ, the first" + at(first) + ": " + differingText(a, b, size_t(first)) +
+         "; the largest error is " + numberText(largest) + at(worst);
+}
+
+ExpectEvaluator::Result ExpectEvaluator::comparison(const ast::Call *expr, StringRef function) {
+  const bool isClose = function == "allclose";
+  auto values = arguments(expr, 2, 2);
+  Tolerance tolerance{isClose ? 1e-5 : 0, isClose ? 1e-8 : 0, function == "same"};
+  if (!values || !onlyNamed(expr, isClose ? llvm::ArrayRef<StringRef>{"rtol", "atol"}
+                                          : llvm::ArrayRef<StringRef>()))
+    return std::nullopt;
+  if (isClose && (!named(expr, "rtol", tolerance.rtol) || !named(expr, "atol", tolerance.atol)))
+    return std::nullopt;
+  ExpectArray &a = (*values)[0], &b = (*values)[1];
+  auto shape = broadcastShapes(a.shape, b.shape);
+  if (!shape)
+    return fail(expr, "the shapes " + shapeText(a.shape) + " and " + shapeText(b.shape) +
+                          " do not broadcast");
+  std::string found = differenceText(broadcastTo(a, *shape), broadcastTo(b, *shape), tolerance);
+  if (found.empty())
     return ExpectArray::number(1);
-  auto at = [&](int64_t i) { return shape->empty() ? "" : " at " + coordinateText(*shape, i); };
-  difference = ": " + std::to_string(differing) + " of " + std::to_string(a.size()) +
-               " elements differ, the first" + at(first) + ": " +
-               pairText(a.data[size_t(first)], b.data[size_t(first)]) + "; the largest error is " +
-               numberText(largest) + at(worst);
+  difference = found;
   return ExpectArray::number(0);
-}
-
-//===----------------------------------------------------------------------===//
-// Reductions
-//===----------------------------------------------------------------------===//
-
-using Line = std::vector<double>;
-
-static double sumOf(const Line &x) {
-  return std::accumulate(x.begin(), x.end(), 0.0);
-}
-static double meanOf(const Line &x) {
-  return sumOf(x) / double(x.size());
-}
-static double varOf(const Line &x) {
-  double mean = meanOf(x), total = 0;
-  for (double value : x)
-    total += (value - mean) * (value - mean);
-  return total / double(x.size());
-}
-template <bool Max> static double extremeOf(const Line &x) {
-  double best = Max ? -INFINITY : INFINITY;
-  for (double value : x) {
-    if (value != value)
-      return value;
-    best = (Max ? value > best : value < best) ? value : best;
-  }
-  return best;
-}
-
-ExpectEvaluator::Result ExpectEvaluator::reduction(const ast::Call *expr, StringRef function) {
-  auto values = arguments(expr, 1, 2);
-  if (!values || !onlyNamed(expr, {"axis"}))
-    return std::nullopt;
-  ExpectArray &x = (*values)[0];
-  double given = values->size() > 1 ? (*values)[1].data[0] : 0;
-  bool hasAxis = values->size() > 1;
-  if (!named(expr, "axis", given, &hasAxis))
-    return std::nullopt;
-  std::optional<int64_t> axis;
-  if (hasAxis) {
-    axis = int64_t(given) + (given < 0 ? int64_t(x.shape.size()) : 0);
-    if (*axis < 0 || *axis >= int64_t(x.shape.size()))
-      return fail(expr,
-                  "has axis " + numberText(given) + " of an array of shape " + shapeText(x.shape));
-  }
-  if (function != "softmax") {
-    double (*fn)(const Line &) = llvm::StringSwitch<double (*)(const Line &)>(function)
-                                     .Case("sum", sumOf)
-                                     .Case("mean", meanOf)
-                                     .Case("variance", varOf)
-                                     .Case("max", extremeOf<true>)
-                                     .Default(extremeOf<false>);
-    return reduceAxis(x, axis, fn);
-  }
-  auto unreduced = [&](const ExpectArray &reduced) {
-    ExpectArray kept = reduced;
-    if (axis)
-      kept.shape.insert(kept.shape.begin() + *axis, 1);
-    return broadcastTo(kept, x.shape);
-  };
-  ExpectArray top = unreduced(reduceAxis(x, axis, extremeOf<true>));
-  for (size_t i = 0; i < x.data.size(); ++i)
-    x.data[i] = std::exp(x.data[i] - top.data[i]);
-  ExpectArray total = unreduced(reduceAxis(x, axis, sumOf));
-  for (size_t i = 0; i < x.data.size(); ++i)
-    x.data[i] /= total.data[i];
-  return x;
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,94 +164,77 @@ ExpectEvaluator::Result ExpectEvaluator::reduction(const ast::Call *expr, String
 //===----------------------------------------------------------------------===//
 
 using Unary = double (*)(double);
+using Binary = double (*)(double, double);
 
 static Unary unaryOf(StringRef name) {
   return llvm::StringSwitch<Unary>(name)
       .Case("abs", [](double x) { return std::fabs(x); })
       .Case("exp", [](double x) { return std::exp(x); })
       .Case("exp2", [](double x) { return std::exp2(x); })
+      .Case("expm1", [](double x) { return std::expm1(x); })
       .Case("log", [](double x) { return std::log(x); })
       .Case("log2", [](double x) { return std::log2(x); })
+      .Case("log1p", [](double x) { return std::log1p(x); })
       .Case("sqrt", [](double x) { return std::sqrt(x); })
       .Case("rsqrt", [](double x) { return 1 / std::sqrt(x); })
       .Case("sin", [](double x) { return std::sin(x); })
       .Case("cos", [](double x) { return std::cos(x); })
+      .Case("tan", [](double x) { return std::tan(x); })
+      .Case("asin", [](double x) { return std::asin(x); })
+      .Case("acos", [](double x) { return std::acos(x); })
+      .Case("atan", [](double x) { return std::atan(x); })
+      .Case("sinh", [](double x) { return std::sinh(x); })
+      .Case("cosh", [](double x) { return std::cosh(x); })
       .Case("tanh", [](double x) { return std::tanh(x); })
       .Case("erf", [](double x) { return std::erf(x); })
+      .Case("erfc", [](double x) { return std::erfc(x); })
       .Case("sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); })
       .Case("floor", [](double x) { return std::floor(x); })
       .Case("ceil", [](double x) { return std::ceil(x); })
+      .Case("round", [](double x) { return std::nearbyint(x); })
+      .Case("trunc", [](double x) { return std::trunc(x); })
+      .Case("sign", [](double x) { return double((x > 0) - (x < 0)); })
       .Default(nullptr);
 }
 
-static double larger(double x, double y) {
-  return x != x || y != y ? NAN : std::max(x, y);
-}
-static double smaller(double x, double y) {
-  return x != x || y != y ? NAN : std::min(x, y);
+static Binary binaryOf(StringRef name) {
+  return llvm::StringSwitch<Binary>(name)
+      .Case("maximum",
+            [](double x, double y) { return x != x || y != y ? NAN : std::max(x, y); })
+      .Case("minimum",
+            [](double x, double y) { return x != x || y != y ? NAN : std::min(x, y); })
+      .Case("pow", [](double x, double y) { return std::pow(x, y); })
+      .Case("atan2", [](double x, double y) { return std::atan2(x, y); })
+      .Case("fmod", [](double x, double y) { return std::fmod(x, y); })
+      .Case("hypot", [](double x, double y) { return std::hypot(x, y); })
+      .Case("copysign", [](double x, double y) { return std::copysign(x, y); })
+      .Default(nullptr);
 }
 
-ExpectEvaluator::Result ExpectEvaluator::method(const ast::Call *expr, const ast::Member *callee) {
-  auto *type = expr->args.size() == 1 ? dyn_cast<ast::Name>(expr->args[0]) : nullptr;
-  auto dtype = type ? interp::parseDType(type->text) : std::nullopt;
-  if (callee->name.text != "to" || !dtype)
-    return fail(expr, "has no meaning here; x.to(f16) rounds");
-  Result value = evaluate(callee->base);
-  if (!value)
+ExpectEvaluator::Result ExpectEvaluator::elementwiseCall(const ast::Call *expr, StringRef function,
+                                                         bool &isKnown) {
+  Unary unary = unaryOf(function);
+  Binary binary = binaryOf(function);
+  const bool isClamp = function == "clamp";
+  isKnown = unary || binary || isClamp;
+  const size_t count = unary ? 1 : binary ? 2 : 3;
+  auto values = isKnown && onlyNamed(expr, {}) ? arguments(expr, count, count) : std::nullopt;
+  if (!values)
     return std::nullopt;
-  for (double &x : value->data) {
-    uint64_t element = 0;
-    interp::elementFromDouble(*dtype, x, &element);
-    x = interp::elementToDouble(*dtype, &element);
+  ExpectArray &x = (*values)[0];
+  if (unary) {
+    for (double &value : x.data)
+      value = unary(value);
+    return x;
   }
-  return value;
+  if (binary)
+    return elementwise(expr, x, (*values)[1], binary);
+  Result low = elementwise(expr, x, (*values)[1], binaryOf("maximum"));
+  return low ? elementwise(expr, *low, (*values)[2], binaryOf("minimum")) : std::nullopt;
 }
 
-static ExpectArray arangeOf(double begin, double end) {
-  ExpectArray result = ExpectArray::filled({std::max<int64_t>(int64_t(end - begin), 0)});
-  for (int64_t i = 0; i < result.size(); ++i)
-    result.data[size_t(i)] = begin + double(i);
-  return result;
-}
-
-ExpectEvaluator::Result ExpectEvaluator::call(const ast::Call *expr) {
-  if (auto *member = dyn_cast<ast::Member>(expr->callee))
-    return method(expr, member);
-  auto *callee = dyn_cast<ast::Name>(expr->callee);
-  StringRef name = callee ? callee->text : "";
-  if (name == "allclose" || name == "equal")
-    return comparison(expr, name == "allclose");
-  if (llvm::is_contained({"sum", "mean", "variance", "max", "min", "softmax"}, name))
-    return reduction(expr, name);
-  if (!onlyNamed(expr, {}))
-    return std::nullopt;
-  if (Unary fn = unaryOf(name)) {
-    auto values = arguments(expr, 1, 1);
-    if (!values)
-      return std::nullopt;
-    for (double &x : (*values)[0].data)
-      x = fn(x);
-    return (*values)[0];
-  }
-  if (name == "maximum" || name == "minimum") {
-    auto values = arguments(expr, 2, 2);
-    if (!values)
-      return std::nullopt;
-    return elementwise(expr, (*values)[0], (*values)[1], name == "maximum" ? larger : smaller);
-  }
-  if (name == "arange") {
-    auto values = arguments(expr, 1, 2);
-    if (!values)
-      return std::nullopt;
-    for (const ExpectArray &bound : *values)
-      if (!bound.shape.empty() || !(std::fabs(bound.data[0]) < 0x1p31))
-        return fail(expr, "needs numbers");
-    return values->size() == 1 ? arangeOf(0, (*values)[0].data[0])
-                               : arangeOf((*values)[0].data[0], (*values)[1].data[0]);
-  }
-  if (name != "where")
-    return fail(expr, "is no function of an expectation");
-  auto values = arguments(expr, 3, 3);
+ExpectEvaluator::Result ExpectEvaluator::choice(const ast::Call *expr) {
+  auto values = onlyNamed(expr, {}) ? arguments(expr, 3, 3) : std::nullopt;
   if (!values)
     return std::nullopt;
   const std::vector<ExpectArray> &v = *values;
@@ -298,4 +249,67 @@ ExpectEvaluator::Result ExpectEvaluator::call(const ast::Call *expr) {
     if (condition.data[i] == 0)
       result.data[i] = other.data[i];
   return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions and calls
+//===----------------------------------------------------------------------===//
+
+ExpectEvaluator::Result ExpectEvaluator::converted(const ast::Expr *expr, StringRef dtype) {
+  Result value = evaluate(expr);
+  if (!value)
+    return std::nullopt;
+  const interp::DType to = *interp::parseDType(dtype);
+  for (double &x : value->data) {
+    uint64_t element = 0;
+    interp::elementFromDouble(to, x, &element);
+    x = interp::elementToDouble(to, &element);
+  }
+  return value;
+}
+
+ExpectEvaluator::Result ExpectEvaluator::method(const ast::Call *expr, const ast::Member *callee) {
+  auto *type = expr->args.size() == 1 ? dyn_cast<ast::Name>(expr->args[0]) : nullptr;
+  if (callee->name.text != "to" || !type || !interp::parseDType(type->text))
+    return fail(expr, "has no meaning here; x.to(f16) rounds");
+  return converted(callee->base, type->text);
+}
+
+ExpectEvaluator::Result ExpectEvaluator::bitsOf(const ast::Call *expr) {
+  auto values = onlyNamed(expr, {}) ? arguments(expr, 1, 1) : std::nullopt;
+  if (!values)
+    return std::nullopt;
+  ExpectArray &x = (*values)[0];
+  if (x.bits.empty() && !x.data.empty())
+    return fail(expr, "has bits only for an array of the run or a part of one");
+  for (size_t i = 0; i < x.data.size(); ++i)
+    x.data[i] = double(x.bits[i]);
+  return x;
+}
+
+ExpectEvaluator::Result ExpectEvaluator::call(const ast::Call *expr) {
+  if (auto *member = dyn_cast<ast::Member>(expr->callee))
+    return method(expr, member);
+  auto *callee = dyn_cast<ast::Name>(expr->callee);
+  StringRef name = callee ? callee->text : "";
+  if (name == "allclose" || name == "equal" || name == "same")
+    return comparison(expr, name);
+  if (name == "where")
+    return choice(expr);
+  if (name == "bits")
+    return bitsOf(expr);
+  if (interp::parseDType(name)) {
+    if (expr->args.size() == 1 && expr->namedArgs.empty())
+      return converted(expr->args[0], name);
+    return fail(expr, "takes 1 arguments, got " + std::to_string(expr->args.size()));
+  }
+  bool isKnown = false;
+  Result value = elementwiseCall(expr, name, isKnown);
+  if (!isKnown)
+    value = reduction(expr, name, isKnown);
+  if (!isKnown)
+    value = alongAxis(expr, name, /*part=*/0, isKnown);
+  if (!isKnown)
+    value = shaped(expr, name, isKnown);
+  return isKnown ? value : fail(expr, "is no function of an expectation");
 }

@@ -39,13 +39,21 @@ StringRef tk::npyDescr(DType type) {
   case DType::f32:
     return "<f4";
   default:
-    return "<f8";
+    return interp::byteSize(type) == 1 ? "|u1" : "<f8";
   }
+}
+
+unsigned tk::elementsPerByte(DType type) {
+  return is_contained({"i4", "u4", "f4e2m1"}, StringRef(interp::nameOf(type))) ? 2 : 1;
 }
 
 bool tk::npyHolds(StringRef descr, DType type) {
   // The byte order of single bytes is written in any way.
   StringRef wanted = npyDescr(type);
+  const bool isRaw = interp::byteSize(type) == 1 && type != DType::i1 && type != DType::i8 &&
+                     type != DType::u8; // a float, or a type of four bits
+  if (isRaw)
+    return descr.size() == 3 && StringRef("uiV").contains(descr[1]) && descr[2] == '1';
   if (wanted.front() == '|')
     return descr.drop_front() == wanted.drop_front();
   return descr == wanted || (type == DType::bf16 && (descr == "|V2" || descr == "<V2"));

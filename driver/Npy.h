@@ -1,8 +1,9 @@
 //===- Npy.h - NumPy's .npy files ------------------------------------------------===//
 //
-// Versions 1 and 2, little endian, C order. The type stands as NumPy writes it ("<f4"); bf16,
-// which NumPy does not have, is written as "<u2" and read from "<u2" or "|V2" when the reader asks
-// for it.
+// Versions 1 and 2, little endian, C order. The type stands as NumPy writes it ("<f4"); types that
+// NumPy does not have are written as unsigned integers that hold their bits: bf16 as "<u2", floats of
+// 8 bits as "|u1", types of four bits two a byte, low bits first, along the last axis. They are read
+// from the like, or from "|V2" and "|V1".
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -25,6 +26,9 @@ struct NpyArray {
 llvm::StringRef npyDescr(interp::DType type);
 /// Whether elements of this file are elements of `type`.
 bool npyHolds(llvm::StringRef descr, interp::DType type);
+
+/// 2 for types of four bits, else 1.
+unsigned elementsPerByte(interp::DType type);
 
 /// The array in the bytes of a file; on failure `problem` says what is wrong.
 bool parseNpy(llvm::StringRef file, NpyArray &array, std::string &problem);

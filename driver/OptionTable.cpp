@@ -164,17 +164,30 @@ void OptionTable::declareCode() {
 
 void OptionTable::declareRun() {
   group = "tkc run FILE ARG...";
-  lines.push_back({group, "NAME=RULE:DTYPE:SHAPE", "an array: zeros ones full(v) arange rand randn empty; DTYPE and\n"
-                                        "SHAPE (128x64) where the kernel leaves them open; also :seed=N", false});
-  lines.push_back({group, "NAME=@FILE.npy, NAME=1000", "an array from a file; a scalar", false});
+  lines.push_back({group, "NAME=RULE:DTYPE:SHAPE",
+                   "an array: zeros ones full(v) arange rand randn randint(a,b) perm\n"
+                   "empty; DTYPE and SHAPE (128x64) where the kernel leaves them open;\n"
+                   "also :seed=N, :T (transposed in memory), :strides=40x1", false});
+  lines.push_back({group, "NAME=@FILE.npy, NAME=[1,2]",
+                   "an array from a file, from its elements; [ARRAY,ARRAY] where the\n"
+                   "kernel takes a pointer to pointers", false});
+  lines.push_back({group, "NAME=1000, NAME=OTHER",
+                   "a scalar; the memory of another argument", false});
   value("--engine", "--engine=NAME", "interp (default), simt, gpu or compare", raw.engine);
   list("--out", "--out NAME=@FILE.npy", "save an array afterwards", raw.outs);
   list("--print", "--print NAME", "print it", raw.prints);
+  list("--let", "--let NAME=EXPR", "a name for a value that expectations use", raw.lets);
   list("--expect", "--expect=EXPR",
        "must hold afterwards, in f64 over whole arrays, like\n'allclose(y, x + 1, rtol=1e-5)'",
        raw.expects);
   list("--bound", "--bound NAME=@FILE.npy", "save how far engines may differ in an array",
        raw.bounds);
+  value("--sms", "--sms=N", "processors of the device, for grids that ask (default 4)", raw.sms);
+  value("--order", "--order=ORDER", "in which program instances run or take turns: forward (default),\n"
+                                    "reverse or shuffle:SEED", raw.order);
+  value("--live", "--live=N",
+        "instances that are live at once where they wait for each other\n"
+        "(default 64; all under @cooperative)", raw.live);
   flag("--check-bounds,!--no-check-bounds", "--no-check-bounds", "let accesses leave their array",
        raw.checkBounds);
   flag("--check-init,!--no-check-init", "--no-check-init", "let memory be read that nobody wrote",

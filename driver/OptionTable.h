@@ -27,8 +27,8 @@ struct RawOptions {
   bool help = false, helpHidden = false, version = false;
 
   // tkc run
-  std::string engine;
-  std::vector<std::string> outs, prints, expects, bounds;
+  std::string engine, sms, order, live;
+  std::vector<std::string> outs, prints, lets, expects, bounds;
   bool checkBounds = true, checkInit = true, checkAccess = true, checkRaces = true;
   bool checkArithmetic = true, checkNan = false, noCheckNan = false;
 

@@ -66,6 +66,7 @@ private:
   void convertLevels();
   void convertInsight();
   void convertRun();
+  void convertOrder();
   void convertFormat();
   void convertWarning(StringRef warning);
 
@@ -193,9 +194,8 @@ void Converter::convertLowering() {
     return wrong<diag::ToolNotBuiltYet>(1, "name one configuration by its number",
                                     "`--config=" + raw.config + "`");
   to.hasConfig = !raw.config.empty();
-  lower.config = integer("--config", raw.config, 0, 1 << 20).value_or(0);
-  if (!raw.includes.empty())
-    wrong<diag::ToolNotBuiltYet>(1, "", "import (`-I`)");
+  lower.config = integer("--config", raw.config, 0, 1 << 20);
+  lower.includes = raw.includes;
 }
 
 void Converter::convertLevels() {
@@ -240,6 +240,7 @@ void Converter::convertRun() {
     to.engine = raw.engine;
   to.outs = raw.outs;
   to.prints = raw.prints;
+  to.lets = raw.lets;
   to.expects = raw.expects;
   to.bounds = raw.bounds;
   to.threads = unsigned(integer("-j", raw.jobs, 1, 1024).value_or(0));
@@ -250,8 +251,22 @@ void Converter::convertRun() {
   to.checks.arithmetic = raw.checkArithmetic;
   if (raw.checkNan || raw.noCheckNan)
     to.checks.nan = raw.checkNan ? interp::NanCheck::Error : interp::NanCheck::Off;
+  to.sms = integer("--sms", raw.sms, 1, 1 << 20).value_or(4);
+  to.window = integer("--live", raw.live, 1, 1 << 20).value_or(64);
+  convertOrder();
   line.options.input = to.file;
   line.options.stages = {Stage::Tk};
+}
+
+void Converter::convertOrder() {
+  RunOptions &to = line.run;
+  StringRef order = raw.order;
+  if (order == "reverse")
+    to.order = interp::Order::Reverse;
+  else if (order.consume_front("shuffle:") && !order.getAsInteger(0, to.seed))
+    to.order = interp::Order::Shuffle;
+  else if (!order.empty() && order != "forward")
+    wrong<diag::BadOptionValue>(2, "forward, reverse or shuffle:SEED", "--order", raw.order);
 }
 
 /// `tkc fmt`: every word is a file.

@@ -1,5 +1,4 @@
-//===- RunCommand.cpp - tkc run
-//------------------------------------------------------------------===//
+//===- RunCommand.cpp - tkc run ------------------------------------------------------------===//
 
 #include "driver/RunCommand.h"
 #include "driver/Expect.h"
@@ -31,8 +30,10 @@ private:
   int checkOutputs();
   int splitOutputs(ArrayRef<std::string> words, std::vector<Output> &outputs);
   bool knows(StringRef word, StringRef name);
+  interp::Options makeOptions() const;
   void remember();
   ExpectNames expectNames();
+  bool nameValues(ExpectNames &names);
   bool writeResults();
   bool writeFile(const Output &output, StringRef descr, ArrayRef<int64_t> shape, StringRef bytes);
   bool checkExpectations();
@@ -121,9 +122,14 @@ int Command::checkOutputs() {
 
 static ExpectArray arrayOf(const Buffer &buffer) {
   ExpectArray array = ExpectArray::filled(buffer.extents);
-  for (int64_t i = 0; i < array.size(); ++i)
-    array.data[size_t(i)] = elementToDouble(
-        buffer.dtype, buffer.data() + size_t(buffer.elementAt(i)) * byteSize(buffer.dtype));
+  array.dtype = buffer.dtype;
+  array.bits.assign(array.data.size(), 0);
+  const size_t bytes = byteSize(buffer.dtype);
+  for (int64_t i = 0; i < array.size(); ++i) {
+    const uint8_t *element = buffer.data() + size_t(buffer.elementAt(i)) * bytes;
+    array.data[size_t(i)] = elementToDouble(buffer.dtype, element);
+    std::memcpy(&array.bits[size_t(i)], element, bytes);
+  }
   return array;
 }
 
@@ -137,15 +143,34 @@ void Command::remember() {
 
 ExpectNames Command::expectNames() {
   ExpectNames names = before;
-  for (const auto &[name, value] : bindNames(kernel, inputs.arguments, interp::Options()))
+  for (const auto &[name, value] : bindNames(kernel, inputs.arguments, makeOptions()))
     if (!StringRef(name).contains('.'))
       names[name] = ExpectArray::number(double(value));
   for (const Argument &argument : inputs.arguments)
-    if (!argument.buffer)
+    if (!argument.buffer && !argument.isAbsent)
       names[argument.name] = ExpectArray::number(elementToDouble(argument.dtype, &argument.bits));
   for (const Buffer &buffer : inputs.buffers)
     names[buffer.name] = arrayOf(buffer);
+  for (const Argument &argument : inputs.arguments) // a second name of one buffer
+    if (argument.buffer && argument.buffer->name != argument.name)
+      names[argument.name] = names[argument.buffer->name];
   return names;
+}
+
+/// --let NAME=EXPRESSION, each of which sees those before it.
+bool Command::nameValues(ExpectNames &names) {
+  for (const std::string &text : options.lets) {
+    auto [name, expression] = StringRef(text).split('=');
+    if (name.empty() || expression.empty()) {
+      (void)tk::emit<diag::RunBadArgument>(kernel.getLoc(), text, "is not NAME=EXPRESSION");
+      return false;
+    }
+    auto value = evaluateExpectation(*module.getContext(), expression.str(), names);
+    if (!value)
+      return false;
+    names[name.trim().str()] = std::move(*value);
+  }
+  return true;
 }
 
 bool Command::writeFile(const Output &output, StringRef descr, ArrayRef<int64_t> shape,
@@ -157,20 +182,28 @@ bool Command::writeFile(const Output &output, StringRef descr, ArrayRef<int64_t>
   return false;
 }
 
+/// The sides of an array of packed bytes.
+static std::vector<int64_t> packedShape(const Buffer &buffer) {
+  std::vector<int64_t> shape = buffer.extents;
+  if (elementsPerByte(buffer.dtype) > 1 && !shape.empty())
+    shape.back() = (shape.back() + 1) / 2;
+  return shape;
+}
+
 bool Command::writeResults() {
   for (const std::string &name : options.prints)
     printArray(*inputs.find(name), out);
   bool isGood = true;
   for (const Output &output : outs) {
-    const Buffer &buffer = *inputs.find(output.name); // row-major, as all arrays of a run
-    StringRef bytes(reinterpret_cast<const char *>(buffer.data()),
-                    size_t(buffer.elements) * byteSize(buffer.dtype));
-    isGood &= writeFile(output, npyDescr(buffer.dtype), buffer.extents, bytes);
+    const Buffer &buffer = *inputs.find(output.name);
+    isGood &= writeFile(output, npyDescr(buffer.dtype), packedShape(buffer), packedBytes(buffer));
   }
   for (const Output &output : bounds) {
     const Buffer &buffer = *inputs.find(output.name);
-    StringRef bytes(reinterpret_cast<const char *>(buffer.bounds.data()),
-                    buffer.bounds.size() * sizeof(double));
+    std::vector<double> values;
+    for (int64_t i = 0; i < buffer.numElements(); ++i)
+      values.push_back(buffer.bounds[size_t(buffer.elementAt(i))]);
+    StringRef bytes(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(double));
     isGood &= writeFile(output, "<f8", buffer.extents, bytes);
   }
   return isGood;
@@ -180,10 +213,24 @@ bool Command::checkExpectations() {
   if (options.expects.empty())
     return true;
   ExpectNames names = expectNames();
-  bool isGood = true;
+  bool isGood = nameValues(names);
   for (const std::string &text : options.expects)
     isGood &= checkExpectation(*module.getContext(), text, names);
   return isGood;
+}
+
+interp::Options Command::makeOptions() const {
+  interp::Options how;
+  how.checks = options.checks;
+  how.errorBounds = !options.bounds.empty();
+  how.threads =
+      options.threads ? options.threads : std::max(std::thread::hardware_concurrency(), 1u);
+  how.sms = options.sms;
+  how.order = options.order;
+  how.seed = options.seed;
+  how.window = options.window;
+  how.out = &out;
+  return how;
 }
 
 int Command::run() {
@@ -196,16 +243,12 @@ int Command::run() {
   }
   if (int status = chooseKernel())
     return status;
-  if (int status = makeInputs(kernel, options.args, inputs))
+  const interp::Options how = makeOptions();
+  if (int status = makeInputs(kernel, options.args, how, inputs))
     return status;
   if (int status = checkOutputs())
     return status;
   remember();
-  interp::Options how;
-  how.checks = options.checks;
-  how.errorBounds = !bounds.empty();
-  how.threads =
-      options.threads ? options.threads : std::max(std::thread::hardware_concurrency(), 1u);
   FailureOr<RunReport> report = interp::run(kernel, inputs.arguments, how);
   if (failed(report))
     return 1;

@@ -1,7 +1,7 @@
-//===- RunPrint.cpp - arrays as text
-//-----------------------------------------------------------===//
+//===- RunPrint.cpp - arrays as text and as bytes ------------------------------------------===//
 
 #include "backends/interp/Memory.h"
+#include "driver/Npy.h"
 #include "driver/RunArgs.h"
 
 using namespace tk;
@@ -45,4 +45,21 @@ void tk::printArray(const Buffer &buffer, llvm::raw_ostream &out) {
   out << "] =\n";
   printAxis(buffer, 0, buffer.origin, buffer.numElements() > kMaxPrinted, out);
   out << '\n';
+}
+
+std::string tk::packedBytes(const Buffer &buffer) {
+  const size_t bytes = byteSize(buffer.dtype);
+  const int64_t side = buffer.extents.empty() ? 1 : buffer.extents.back();
+  const bool isPacked = elementsPerByte(buffer.dtype) > 1;
+  std::string packed;
+  for (int64_t i = 0; i < buffer.numElements(); ++i) {
+    const uint8_t *element = buffer.data() + size_t(buffer.elementAt(i)) * bytes;
+    if (!isPacked)
+      packed.append(reinterpret_cast<const char *>(element), bytes);
+    else if (i % side % 2 == 0) // low bits first
+      packed.push_back(char(*element & 15));
+    else
+      packed.back() = char(uint8_t(packed.back()) | (*element & 15) << 4);
+  }
+  return packed;
 }

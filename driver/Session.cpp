@@ -3,6 +3,7 @@
 #include "driver/Session.h"
 #include "driver/Crash.h"
 #include "driver/Tools.h"
+#include "frontend/Modules.h"
 #include "ir/diagnostics/VerifyDiagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -68,6 +69,8 @@ std::optional<DiagRecord> tk::readStandardInput(Input &input) {
 }
 
 std::optional<DiagRecord> tk::readInput(StringRef path, Input &input) {
+  if (path == "-")
+    return readStandardInput(input);
   input.path = path.str();
   if (llvm::sys::fs::is_directory(input.path))
     return commandLineDiag<diag::CannotRead>("", input.path, "it is a folder");
@@ -111,6 +114,8 @@ int tk::runSession(const CompileOptions &options, const Input &input,
   });
   SourceTexts sources;
   sources.add(input.path, input.text);
+  for (const LibraryFile &file : libraryFiles())
+    sources.add(libraryPath(file.name), file.text);
   if (session.diagnostics && !options.verifyDiagnostics)
     print(session.diagnostics->getRecords(), sources, options.jsonDiagnostics);
   if (crash.crashed)

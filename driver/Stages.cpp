@@ -49,6 +49,8 @@ std::string tk::stageNames() {
 }
 
 llvm::StringRef tk::stemOf(llvm::StringRef path) {
+  if (path == "-")
+    return "stdin";
   llvm::StringRef name = llvm::sys::path::filename(path);
   for (const StageInfo &stage : kStages)
     if (name.size() > stage.extension.size() && name.consume_back(stage.extension))

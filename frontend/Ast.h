@@ -298,7 +298,7 @@ struct PointerType : TypeOf<TypeKind::Pointer> {
   Type *pointee = nullptr;
 };
 
-/// `f32`, `T`.
+/// `f32`, `T`, `nn.State`.
 struct NamedType : TypeOf<TypeKind::Named> {
   Ident name;
 };

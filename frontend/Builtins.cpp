@@ -1,6 +1,7 @@
 //===- Builtins.cpp - the table of functions, constants and foreign spellings --===//
 
 #include "frontend/MemoryLowerer.h"
+#include "frontend/TileLowerer.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
@@ -15,6 +16,7 @@ struct tk::BuiltinTable {
       {"program_id", "!axis", &Lowerer::buildProgramId},
       {"num_programs", "!axis", &Lowerer::buildProgramId},
       {"arange", "!start !end", &Lowerer::buildArange},
+      {"bitcast", "value !axis?", &Lowerer::buildBitcast, /*takesType=*/true},
       {"zeros", "sides*", &Lowerer::buildZeros, /*takesType=*/true},
       {"full", "value sides*", &Lowerer::buildFull, /*takesType=*/true},
       {"load", "&source mask? fill? * !cache? !evict? !volatile?", &MemoryLowerer::buildLoad},
@@ -48,27 +50,106 @@ struct tk::BuiltinTable {
       {"num_warps", "", &MemoryLowerer::buildMachineNumber},
       {"grid_wait", "", &MemoryLowerer::buildGridDependency},
       {"grid_launch_dependents", "", &MemoryLowerer::buildGridDependency},
-      {"max", "value !axis", &Lowerer::buildReduce},
-      {"min", "value !axis", &Lowerer::buildReduce},
-      {"sum", "value !axis", &Lowerer::buildReduce},
-      {"abs", "value", &Lowerer::buildUnary},
-      {"exp", "value", &Lowerer::buildUnary},
-      {"exp2", "value", &Lowerer::buildUnary},
-      {"log", "value", &Lowerer::buildUnary},
-      {"log2", "value", &Lowerer::buildUnary},
-      {"sqrt", "value", &Lowerer::buildUnary},
-      {"rsqrt", "value", &Lowerer::buildUnary},
-      {"sin", "value", &Lowerer::buildUnary},
-      {"cos", "value", &Lowerer::buildUnary},
-      {"tanh", "value", &Lowerer::buildUnary},
-      {"erf", "value", &Lowerer::buildUnary},
-      {"floor", "value", &Lowerer::buildUnary},
-      {"ceil", "value", &Lowerer::buildUnary},
-      {"sigmoid", "value", &Lowerer::buildUnary},
-      {"maximum", "a b", &Lowerer::buildMinMax},
-      {"minimum", "a b", &Lowerer::buildMinMax},
-      {"fma", "a b c", &Lowerer::buildFma},
-      {"clamp", "value low high", &Lowerer::buildClamp},
+      {"zeros_like", "x", &TileLowerer::buildLike},
+      {"full_like", "x value", &TileLowerer::buildLike},
+      {"eye", "sides*", &TileLowerer::buildEye, /*takesType=*/true},
+      {"cat", "parts* !axis?", &TileLowerer::buildCat},
+      {"broadcast", "a b", &TileLowerer::buildBroadcast},
+      {"broadcast_to", "x sides*", &TileLowerer::buildBroadcastTo},
+      {"expand_dims", "x !axis", &TileLowerer::buildExpandDims},
+      {"unsqueeze", "x !axis", &TileLowerer::buildExpandDims},
+      {"squeeze", "x !axis?", &TileLowerer::buildSqueeze},
+      {"permute", "x order*", &TileLowerer::buildPermute},
+      {"trans", "x order*", &TileLowerer::buildPermute},
+      {"reshape", "x sides*", &TileLowerer::buildReshape},
+      {"ravel", "x", &TileLowerer::buildReshape},
+      {"join", "a b", &TileLowerer::buildJoin},
+      {"interleave", "a b", &TileLowerer::buildJoin},
+      {"split", "x", &TileLowerer::buildSplit},
+      {"flip", "x !axis?", &TileLowerer::buildFlip},
+      {"item", "x", &TileLowerer::buildItem},
+      {"max", "x !axis? !return_indices? !keep_dims?", &TileLowerer::buildExtreme},
+      {"min", "x !axis? !return_indices? !keep_dims?", &TileLowerer::buildExtreme},
+      {"argmax", "x !axis? !keep_dims?", &TileLowerer::buildExtreme},
+      {"argmin", "x !axis? !keep_dims?", &TileLowerer::buildExtreme},
+      {"sum", "x !axis? !keep_dims?", &TileLowerer::buildFold},
+      {"prod", "x !axis? !keep_dims?", &TileLowerer::buildFold},
+      {"xor_sum", "x !axis? !keep_dims?", &TileLowerer::buildFold},
+      {"or_sum", "x !axis? !keep_dims?", &TileLowerer::buildFold},
+      {"reduce_or", "x !axis? !keep_dims?", &TileLowerer::buildFold},
+      {"any", "x !axis? !keep_dims?", &TileLowerer::buildFold},
+      {"all", "x !axis? !keep_dims?", &TileLowerer::buildFold},
+      {"reduce", "x combine !axis? !keep_dims?", &TileLowerer::buildReduce},
+      {"scan", "x combine !axis? !reverse?", &TileLowerer::buildReduce},
+      {"associative_scan", "x combine !axis? !reverse?", &TileLowerer::buildReduce},
+      {"cumsum", "x !axis? !reverse?", &TileLowerer::buildCumulate},
+      {"cumprod", "x !axis? !reverse?", &TileLowerer::buildCumulate},
+      {"cummax", "x !axis? !reverse?", &TileLowerer::buildCumulate},
+      {"cummin", "x !axis? !reverse?", &TileLowerer::buildCumulate},
+      {"sort", "x !axis? !descending?", &TileLowerer::buildSort},
+      {"topk", "x !k !axis? !descending?", &TileLowerer::buildSort},
+      {"histogram", "x !bins mask?", &TileLowerer::buildHistogram},
+      {"gather", "x index !axis?", &TileLowerer::buildGather},
+      {"dot", "a b acc? !input? !promote? !out?", &TileLowerer::buildDot},
+      {"dot_scaled", "a a_scale b b_scale acc?", &TileLowerer::buildDotScaled},
+      {"map_elementwise", "function args*", &TileLowerer::buildMap},
+      {"inline_asm_elementwise", "!asm !constraints args !dtype !pure? !pack? reference?",
+       &TileLowerer::buildAsm},
+      {"extern_elementwise", "!symbol args* !dtype? reference?", &TileLowerer::buildExtern},
+      {"abs", "x", &TileLowerer::buildUnary},
+      {"exp", "x", &TileLowerer::buildUnary},
+      {"exp2", "x", &TileLowerer::buildUnary},
+      {"exp10", "x", &TileLowerer::buildUnary},
+      {"expm1", "x", &TileLowerer::buildUnary},
+      {"log", "x", &TileLowerer::buildUnary},
+      {"log2", "x", &TileLowerer::buildUnary},
+      {"log10", "x", &TileLowerer::buildUnary},
+      {"log1p", "x", &TileLowerer::buildUnary},
+      {"sqrt", "x", &TileLowerer::buildUnary},
+      {"sqrt_rn", "x", &TileLowerer::buildUnary},
+      {"rsqrt", "x", &TileLowerer::buildUnary},
+      {"cbrt", "x", &TileLowerer::buildUnary},
+      {"sin", "x", &TileLowerer::buildUnary},
+      {"cos", "x", &TileLowerer::buildUnary},
+      {"tan", "x", &TileLowerer::buildUnary},
+      {"sinh", "x", &TileLowerer::buildUnary},
+      {"cosh", "x", &TileLowerer::buildUnary},
+      {"tanh", "x", &TileLowerer::buildUnary},
+      {"asin", "x", &TileLowerer::buildUnary},
+      {"acos", "x", &TileLowerer::buildUnary},
+      {"atan", "x", &TileLowerer::buildUnary},
+      {"asinh", "x", &TileLowerer::buildUnary},
+      {"acosh", "x", &TileLowerer::buildUnary},
+      {"atanh", "x", &TileLowerer::buildUnary},
+      {"erf", "x", &TileLowerer::buildUnary},
+      {"erfc", "x", &TileLowerer::buildUnary},
+      {"erfinv", "x", &TileLowerer::buildUnary},
+      {"lgamma", "x", &TileLowerer::buildUnary},
+      {"floor", "x", &TileLowerer::buildUnary},
+      {"ceil", "x", &TileLowerer::buildUnary},
+      {"round", "x", &TileLowerer::buildUnary},
+      {"trunc", "x", &TileLowerer::buildUnary},
+      {"sigmoid", "x", &TileLowerer::buildUnary},
+      {"isnan", "x", &TileLowerer::buildClassify},
+      {"isinf", "x", &TileLowerer::buildClassify},
+      {"isfinite", "x", &TileLowerer::buildClassify},
+      {"popcount", "x", &TileLowerer::buildBits},
+      {"clz", "x", &TileLowerer::buildBits},
+      {"ctz", "x", &TileLowerer::buildBits},
+      {"brev", "x", &TileLowerer::buildBits},
+      {"pow", "x y", &TileLowerer::buildBinary},
+      {"atan2", "y x", &TileLowerer::buildBinary},
+      {"hypot", "x y", &TileLowerer::buildBinary},
+      {"fmod", "x y", &TileLowerer::buildBinary},
+      {"copysign", "x y", &TileLowerer::buildBinary},
+      {"mulhi", "x y", &TileLowerer::buildMulhi},
+      {"umulhi", "x y", &TileLowerer::buildMulhi},
+      {"fdiv", "x y", &TileLowerer::buildDivide},
+      {"div_rn", "x y", &TileLowerer::buildDivide},
+      {"maximum", "x y !nan?", &TileLowerer::buildMinMax},
+      {"minimum", "x y !nan?", &TileLowerer::buildMinMax},
+      {"fma", "a b c", &TileLowerer::buildFma},
+      {"clamp", "x low high !nan?", &TileLowerer::buildClamp},
       {"where", "condition a b", &Lowerer::buildWhere},
       {"cdiv", "a b", &Lowerer::buildCdiv},
       {"divmod", "a b", &Lowerer::buildDivmod},
@@ -92,13 +173,7 @@ const Builtin *tk::findBuiltin(StringRef name) {
 
 bool tk::isPlannedBuiltin(StringRef name) {
   static constexpr StringLiteral planned[] = {
-      "argmax",  "argmin",     "bitcast",   "broadcast", "cat",     "cumprod",
-      "cumsum",  "dot",        "device",    "floordiv",  "floormod", "gather",
-      "histogram", "interleave", "join",    "next_pow2", "philox",  "rand",
-      "rand_open", "randint",  "randn",     "reduce",    "reshape", "scan",
-      "softmax", "sort",       "split",     "swizzle2d", "topk",    "transpose",
-      "round",   "pow",        "log1p",     "expm1",     "any",     "all",
-      "prod",    "occupancy",  "inline_asm"};
+      "device", "occupancy"};
   return is_contained(planned, name);
 }
 
@@ -110,6 +185,9 @@ StringRef tk::foreignAdvice(StringRef name) {
       .Cases({"tl", "triton"}, "functions have no module prefix: `load`, `arange`")
       .Case("constexpr", "compile-time parameters stand in brackets: `kernel k[BLOCK: int = 128]`")
       .Cases({"pid", "get_program_id"}, "write `program_id(0)`")
+      .Case("transpose", "write `trans(x)`, `x.T`, or `permute(x, 1, 0)`")
+      .Case("inline_asm", "write `inline_asm_elementwise(...)`")
+      .Cases({"concat", "concatenate"}, "write `cat(a, b, axis=0)`")
       .Case("debug_barrier", "write `barrier()`; program order needs none")
       .Case("device_print", "write `print(\"x = \", x)`")
       .Case("device_assert", "write `assert(condition, \"text\")`")
@@ -139,7 +217,21 @@ StringRef tk::foreignAdvice(StringRef name) {
 StringRef tk::foreignArgument(StringRef name) {
   return StringSwitch<StringRef>(name)
       .Case("other", "what masked elements hold is `fill=`")
-      .Case("dtype", "the dtype stands in brackets: `zeros[f32](64)`")
+      .Case("dtype",
+            "new tiles have it in brackets: `zeros[f32](64)`; others convert by `.to(f32)`")
+      .Case("dim", "write `axis=`")
+      .Case("propagate_nan", "write `nan=\"propagate\"`, which is the default, or `nan=\"number\"`")
+      .Cases({"return_indices_tie_break_left", "tie_break_left"}, "ties go to the lowest index")
+      .Case("can_reorder", "elements keep their order")
+      .Case("ieee_rounding", "division is rounded correctly")
+      .Cases({"input_precision", "allow_tf32"}, "write `input=`: \"exact\", \"tf32\", \"tf32x3\"")
+      .Case("max_num_imprecise_acc", "write `promote=`")
+      .Case("out_dtype", "write `out=`")
+      .Cases({"lhs_format", "rhs_format"}, "the dtype of the operand says it")
+      .Cases({"lhs_k_pack", "rhs_k_pack"}, "elements of 4 bits count one by one")
+      .Case("combine_fn", "write `combine=`")
+      .Case("num_bins", "write `bins=`")
+      .Case("is_pure", "write `pure=`")
       .Case("cache_modifier", "write `cache=\"cg\"`, without a dot")
       .Case("eviction_policy", "write `evict=\"first\"`, \"last\" or \"normal\"")
       .Case("timeout_ns", "write a `while` with `atomic_load` and `globaltimer()`")

@@ -46,7 +46,7 @@ bool MemoryLowerer::checkAtomic(const CallArgs &args, bool bitsOnly, bool onlyWr
   walk.kernel.written.insert(param.name.text);
   if (target.isTable())
     return mayWrite(target, name);
-  bool allowed = param.access == ast::Access::InOut ||
+  bool allowed = param.access == ast::Access::InOut || param.access == ast::Access::Scratch ||
                  (onlyWrites && param.access == ast::Access::Out);
   if (!allowed) {
     bool in = param.access == ast::Access::In;

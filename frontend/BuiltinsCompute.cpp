@@ -1,124 +1,15 @@
-//===- BuiltinsCompute.cpp - elementwise functions, reductions, choices ---------===//
+//===- BuiltinsCompute.cpp - choices, whole quotients, checks at compile time -------===//
 
 #include "frontend/Lowerer.h"
-#include "llvm/ADT/StringExtras.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace tk;
 
 //===----------------------------------------------------------------------===//
-// Elementwise
+// Choices
 //===----------------------------------------------------------------------===//
-
-Val Lowerer::buildUnary(CallArgs &args) {
-  StringRef name = args.builtin->name;
-  Val value = args.values[0];
-  if (args.poisoned() || !needNumber(value, args.rangeOf(0), name))
-    return Val::poison();
-  if (name == "abs" && value.isInt())
-    return value.integer < 0
-               ? arithmetic(ast::BinaryOp::Sub, Val::ofInt(0), value, args.range, args.range)
-               : value;
-  if (name == "abs" && value.kind == Val::Kind::Float) {
-    value.real->clearSign();
-    return value;
-  }
-  // A number that meets nothing is f32; folding exp and the like would need the host's library.
-  if (!value.isRun() && !value.isBool())
-    value = castTo(value, Dtype::F32, args.rangeOf(0));
-  if (value.isPoison())
-    return value;
-  Dtype dtype = defaultDtype(value);
-  bool real = isFloat(dtype);
-  if (!real && !(name == "abs" && isInteger(dtype))) {
-    error<diag::OperatorType>(args.rangeOf(0), name, args.values[0].describe())
-        .help("convert it: `.to(f32)`");
-    return Val::poison();
-  }
-  if (!real && !isSignedInteger(dtype))
-    return value; // abs of an unsigned number
-  std::optional<UnaryFn> fn = symbolizeUnaryFn(name);
-  Value result =
-      UnaryOp::create(builder, loc(args.range), value.value.getType(), *fn, value.value, NumAttr());
-  return Val::run(result, value.type);
-}
-
-/// The larger or smaller of two numbers, elementwise.
-Val Lowerer::minMax(bool wantMax, const Val &lhs, const Val &rhs, SourceRange range,
-                    StringRef what) {
-  if (lhs.isPoison() || rhs.isPoison() || !needNumber(lhs, range, what) ||
-      !needNumber(rhs, range, what))
-    return Val::poison();
-  if (!lhs.isRun() && !rhs.isRun()) {
-    if (!commonDtype(lhs, rhs, range, what))
-      return Val::poison();
-    Val smaller = compare(ast::CompareOp::Lt, lhs, rhs, range);
-    if (smaller.isPoison())
-      return smaller;
-    const Val &chosen = smaller.boolean == wantMax ? rhs : lhs;
-    bool real = lhs.kind == Val::Kind::Float || rhs.kind == Val::Kind::Float;
-    return real && chosen.isInt() ? Val::ofFloat(floatFromInt(chosen.integer)) : chosen;
-  }
-  std::optional<RunType> type = commonType(lhs, rhs, range, what);
-  if (!type)
-    return Val::poison();
-  Value a = materialize(lhs, type->dtype, type->shape, range);
-  Value b = materialize(rhs, type->dtype, type->shape, range);
-  bool isUnsigned = !isFloat(type->dtype) && isUnsignedLike(type->dtype);
-  UnitAttr sign = isUnsigned ? builder.getUnitAttr() : UnitAttr();
-  Value result =
-      wantMax ? Value(MaxOp::create(builder, loc(range), a.getType(), a, b, sign, NumAttr()))
-              : Value(MinOp::create(builder, loc(range), a.getType(), a, b, sign, NumAttr()));
-  return Val::run(result, *type);
-}
-
-Val Lowerer::buildMinMax(CallArgs &args) {
-  if (args.poisoned())
-    return Val::poison();
-  return minMax(args.builtin->name == "maximum", args.values[0], args.values[1], args.range,
-                args.builtin->name);
-}
-
-Val Lowerer::buildClamp(CallArgs &args) {
-  if (args.poisoned())
-    return Val::poison();
-  Val low = minMax(true, args.values[0], args.values[1], args.range, "clamp");
-  return minMax(false, low, args.values[2], args.range, "clamp");
-}
-
-Val Lowerer::buildFma(CallArgs &args) {
-  if (args.poisoned())
-    return Val::poison();
-  for (size_t i = 0; i < 3; ++i)
-    if (!needNumber(args.values[i], args.rangeOf(i), "fma"))
-      return Val::poison();
-  std::optional<RunType> type = commonType(args.values[0], args.values[1], args.range, "fma");
-  if (!type)
-    return Val::poison();
-  // The product's type; a value is not needed to ask for the common type with the third.
-  Val product = Val::run(Value(), *type);
-  if (args.values[0].isRun() || args.values[1].isRun())
-    type = commonType(product, args.values[2], args.range, "fma");
-  else
-    type = commonType(args.values[0].kind == Val::Kind::Float ? args.values[0] : args.values[1],
-                      args.values[2], args.range, "fma");
-  if (!type)
-    return Val::poison();
-  if (!isFloat(type->dtype)) {
-    error<diag::OperatorType>(args.range, "fma", type->str()).help("fma is for floats");
-    return Val::poison();
-  }
-  Value operands[3];
-  for (size_t i = 0; i < 3; ++i) {
-    if (!args.values[i].isRun() && !adaptConst(args.values[i], type->dtype, args.rangeOf(i), "fma"))
-      return Val::poison();
-    operands[i] = materialize(args.values[i], type->dtype, type->shape, args.range);
-  }
-  Value result = FmaOp::create(builder, loc(args.range), operands[0].getType(), operands[0],
-                               operands[1], operands[2]);
-  return Val::run(result, *type);
-}
 
 /// where(condition, a, b); tuples are chosen memberwise.
 Val Lowerer::choose(const Val &condition, const Val &a, const Val &b, SourceRange range) {
@@ -220,89 +111,6 @@ Val Lowerer::buildDivmod(CallArgs &args) {
   Val quotient = arithmetic(ast::BinaryOp::IntDiv, args.values[0], args.values[1], range, range);
   Val rest = arithmetic(ast::BinaryOp::Rem, args.values[0], args.values[1], range, range);
   return Val::tuple({quotient, rest});
-}
-
-//===----------------------------------------------------------------------===//
-// Reductions
-//===----------------------------------------------------------------------===//
-
-/// `sum` of small types is made in a wider one.
-static Dtype sumDtype(Dtype dtype) {
-  if (isFloat(dtype))
-    return dtypeBits(dtype) < 32 ? Dtype::F32 : dtype;
-  if (dtypeBits(dtype) >= 32)
-    return dtype;
-  return isSignedInteger(dtype) || dtype == Dtype::I1 ? Dtype::I32 : Dtype::U32;
-}
-
-Value Lowerer::combine(StringRef name, Value a, Value b, Dtype dtype, SourceRange range) {
-  if (name == "sum")
-    return isFloat(dtype) ? Value(arith::AddFOp::create(builder, loc(range), a, b))
-                          : Value(arith::AddIOp::create(builder, loc(range), a, b));
-  bool isUnsigned = !isFloat(dtype) && isUnsignedLike(dtype);
-  UnitAttr sign = isUnsigned ? builder.getUnitAttr() : UnitAttr();
-  if (name == "max")
-    return MaxOp::create(builder, loc(range), a.getType(), a, b, sign, NumAttr());
-  return MinOp::create(builder, loc(range), a.getType(), a, b, sign, NumAttr());
-}
-
-/// `max(v, 0)` is a reduction that reads like the larger of two values.
-void Lowerer::warnPositionalAxis(const CallArgs &args, Int128 axis) {
-  StringRef name = args.builtin->name;
-  bool positional = llvm::is_contained(args.call->args, args.exprs[1]);
-  if (name == "sum" || !positional)
-    return;
-  error<diag::PositionalAxis>(args.range, name, toString(axis))
-      .help("write `axis=" + toString(axis) + "`, or `" + name.str() + "imum(a, b)` for the " +
-            (name == "max" ? "larger" : "smaller") + " of two values");
-}
-
-Val Lowerer::buildReduce(CallArgs &args) {
-  StringRef name = args.builtin->name;
-  Val value = args.values[0];
-  const Val &axis = args.values[1];
-  if (args.poisoned() || !needNumber(value, args.rangeOf(0), name))
-    return Val::poison();
-  if (axis.isRun() || axis.kind == Val::Kind::Float) {
-    Report report = error<diag::NotAxis>(args.rangeOf(1), name, axis.describe());
-    if (name != "sum")
-      report.help("the " + Twine(name == "max" ? "larger" : "smaller") + " of two values is `" +
-                  name + "imum(a, b)`");
-    return Val::poison();
-  }
-  std::optional<Int128> number = needInt(axis, args.rangeOf(1), "the axis of a reduction");
-  if (!number)
-    return Val::poison();
-  if (!value.shape().empty())
-    warnPositionalAxis(args, *number);
-  if (value.shape().empty()) {
-    Report report = error<diag::OperatorType>(args.rangeOf(0), name, value.describe());
-    report.help(name == "sum" ? Twine("only tiles have axes")
-                              : "the " + Twine(name == "max" ? "larger" : "smaller") +
-                                    " of two values is `" + name + "imum(a, b)`");
-    return Val::poison();
-  }
-  size_t rank = value.type.shape.size();
-  if (*number < 0 || *number >= Int128(rank)) {
-    error<diag::BadAxis>(args.rangeOf(1), toString(*number), rank, value.type.str())
-        .note(value.origin, "the tile comes from here")
-        .help("axes count from 0");
-    return Val::poison();
-  }
-  Dtype dtype = name == "sum" ? sumDtype(value.type.dtype) : value.type.dtype;
-  value = castTo(value, dtype, args.range);
-  RunType type = value.type;
-  type.shape.erase(type.shape.begin() + size_t(*number));
-  Location at = loc(args.range);
-  auto op = ReduceOp::create(builder, at, TypeRange{mlirType(type)}, ValueRange{value.value},
-                             builder.getI64IntegerAttr(int64_t(*number)),
-                             ReduceOrderAttr::get(&context, ReduceOrder::any));
-  OpBuilder::InsertionGuard guard(builder);
-  Type element = toMlir(&context, dtype);
-  Block *block = builder.createBlock(&op.getCombine(), {}, {element, element}, {at, at});
-  Value result = combine(name, block->getArgument(0), block->getArgument(1), dtype, args.range);
-  YieldOp::create(builder, at, result);
-  return Val::run(op.getResult(0), type);
 }
 
 //===----------------------------------------------------------------------===//

@@ -84,6 +84,8 @@ std::optional<MemoryLowerer::ViewAxis> MemoryLowerer::viewAxis(const ast::Index 
 Val MemoryLowerer::viewOfTensor(CallArgs &args, const ast::Subscript *part,
                                 const TensorParam &tensor) {
   size_t rank = tensor.staticExtents.size();
+  if (!walk.requirePresent(tensor, part->range))
+    return Val::poison();
   if (args.given(1) || args.given(2)) {
     error<diag::TooManyArguments>(args.range, "view", "1 argument with a tensor", "more")
         .help("extents and strides are for pointers: `view(p, [M, N])`");

@@ -3,6 +3,7 @@
 #include "frontend/ConstEval.h"
 #include "llvm/ADT/APSInt.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/Error.h"
 #include <algorithm>
 
@@ -70,11 +71,124 @@ APFloat tk::floatFromText(StringRef digits) {
   return result;
 }
 
-APFloat tk::roundTo(const APFloat &value, Dtype dtype) {
-  APFloat result = value;
+//===----------------------------------------------------------------------===//
+// Conversions
+//===----------------------------------------------------------------------===//
+
+/// Calls `fn` with the format of a float type below f32.
+template <class Fn> static auto withFormat(Dtype dtype, Fn &&fn) {
+  switch (dtype) {
+  case Dtype::F16:
+    return fn(FormatF16());
+  case Dtype::BF16:
+    return fn(FormatBF16());
+  case Dtype::F8E4M3FN:
+    return fn(FormatF8E4M3FN());
+  case Dtype::F8E5M2:
+    return fn(FormatF8E5M2());
+  case Dtype::F8E4M3FNUZ:
+    return fn(FormatF8E4M3FNUZ());
+  case Dtype::F8E5M2FNUZ:
+    return fn(FormatF8E5M2FNUZ());
+  case Dtype::F4E2M1:
+    return fn(FormatF4E2M1());
+  default:
+    return fn(FormatE8M0());
+  }
+}
+
+static APFloat::roundingMode modeOf(Rounding rounding) {
+  switch (rounding) {
+  case Rounding::Nearest:
+    return APFloat::rmNearestTiesToEven;
+  case Rounding::Zero:
+    return APFloat::rmTowardZero;
+  case Rounding::Down:
+    return APFloat::rmTowardNegative;
+  case Rounding::Up:
+    return APFloat::rmTowardPositive;
+  }
+  return APFloat::rmNearestTiesToEven;
+}
+
+/// Rounded to odd: what any narrower format makes of it is what it makes of `value`.
+static float toFloatOdd(APFloat value) {
+  bool isNan = value.isNaN(), losesInfo = false;
+  value.convert(APFloat::IEEEsingle(), APFloat::rmTowardZero, &losesInfo);
+  uint32_t bits = uint32_t(value.bitcastToAPInt().getZExtValue());
+  return bit_cast<float>(bits | uint32_t(losesInfo && !isNan));
+}
+
+template <class F> static uint32_t encode(float value, Rounding rounding, Excess excess) {
+  auto saturating = [&](auto encodeSaturated, auto encodeIeee) {
+    return excess == Excess::Saturate ? encodeSaturated(value) : encodeIeee(value);
+  };
+  switch (rounding) {
+  case Rounding::Nearest:
+    return saturating(encodeFloat<F, Rounding::Nearest, Excess::Saturate>,
+                      encodeFloat<F, Rounding::Nearest, Excess::Ieee>);
+  case Rounding::Zero:
+    return saturating(encodeFloat<F, Rounding::Zero, Excess::Saturate>,
+                      encodeFloat<F, Rounding::Zero, Excess::Ieee>);
+  case Rounding::Down:
+    return saturating(encodeFloat<F, Rounding::Down, Excess::Saturate>,
+                      encodeFloat<F, Rounding::Down, Excess::Ieee>);
+  default:
+    return saturating(encodeFloat<F, Rounding::Up, Excess::Saturate>,
+                      encodeFloat<F, Rounding::Up, Excess::Ieee>);
+  }
+}
+
+APFloat tk::roundTo(const APFloat &value, Dtype dtype, const CastRule &rule) {
+  const Rounding rounding = rule.rounding.value_or(Rounding::Nearest);
+  if (dtype == Dtype::F32 || dtype == Dtype::F64) {
+    APFloat result = value;
+    bool losesInfo = false;
+    result.convert(floatSemantics(dtype), modeOf(rounding), &losesInfo);
+    if (result.isInfinity() && rule.excess == Excess::Saturate)
+      return APFloat::getLargest(floatSemantics(dtype), result.isNegative());
+    return result;
+  }
+  return withFormat(dtype, [&](auto format) {
+    using F = decltype(format);
+    uint32_t code = encode<F>(toFloatOdd(value), rounding, rule.excess.value_or(F::kNatural));
+    return APFloat(floatSemantics(dtype), APInt(dtypeBits(dtype), code));
+  });
+}
+
+bool tk::fits(const APFloat &value, Dtype dtype) {
+  if (value.isNaN())
+    return hasNan(dtype);
+  if (value.isInfinity())
+    return hasInfinity(dtype);
+  if (dtype == Dtype::F32 || dtype == Dtype::F64)
+    return roundTo(value, dtype).isFinite();
+  if (dtype == Dtype::E8M0 && value.compare(smallestOf(dtype)) == APFloat::cmpLessThan)
+    return false;
+  return withFormat(dtype,
+                    [&](auto format) { return !exceeds<decltype(format)>(toFloatOdd(value)); });
+}
+
+static APFloat widened(APFloat value) {
   bool losesInfo = false;
-  result.convert(floatSemantics(dtype), APFloat::rmNearestTiesToEven, &losesInfo);
-  return result;
+  value.convert(wide(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return value;
+}
+
+APFloat tk::largestOf(Dtype dtype) {
+  return widened(APFloat::getLargest(floatSemantics(dtype)));
+}
+APFloat tk::lowestOf(Dtype dtype) {
+  if (dtype == Dtype::E8M0)
+    return smallestOf(dtype);
+  return widened(APFloat::getLargest(floatSemantics(dtype), /*Negative=*/true));
+}
+APFloat tk::smallestOf(Dtype dtype) {
+  return widened(APFloat::getSmallest(floatSemantics(dtype)));
+}
+APFloat tk::epsilonOf(Dtype dtype) {
+  int digits = int(APFloat::semanticsPrecision(floatSemantics(dtype)));
+  return scalbn(APFloat::getOne(wide()), 1 - digits, APFloat::rmNearestTiesToEven);
 }
 
 Int128 tk::minOf(Dtype dtype) {
@@ -89,12 +203,12 @@ bool tk::fits(Int128 value, Dtype dtype) {
   return value >= minOf(dtype) && value <= maxOf(dtype);
 }
 
-Int128 tk::truncateTo(const APFloat &value, Dtype dtype) {
+Int128 tk::wholeOf(const APFloat &value, Dtype dtype, const CastRule &rule) {
   if (value.isNaN())
     return 0;
   APSInt result(100, /*isUnsigned=*/false);
   bool exact = false;
-  value.convertToInteger(result, APFloat::rmTowardZero, &exact);
+  value.convertToInteger(result, modeOf(rule.rounding.value_or(Rounding::Zero)), &exact);
   APInt full = result.sext(128);
   Int128 number = Int128((unsigned __int128)(full.extractBitsAsZExtValue(64, 64)) << 64 |
                          full.extractBitsAsZExtValue(64, 0));

@@ -9,6 +9,7 @@
 
 #include "frontend/Ast.h"
 #include "frontend/Types.h"
+#include "ir/FloatFormat.h"
 #include "llvm/ADT/APFloat.h"
 
 namespace tk {
@@ -22,10 +23,22 @@ std::string toString(const llvm::APFloat &value);
 std::optional<Int128> toInt128(const llvm::APInt &value);
 llvm::APFloat floatFromInt(Int128 value);
 llvm::APFloat floatFromText(llvm::StringRef digits);
-/// `value` rounded to nearest even in the semantics of `dtype`.
-llvm::APFloat roundTo(const llvm::APFloat &value, Dtype dtype);
-/// Truncated and saturated to `dtype`; NaN gives 0.
-Int128 truncateTo(const llvm::APFloat &value, Dtype dtype);
+/// What a conversion does out of the ordinary; nullopt: what is natural to the two types.
+struct CastRule {
+  std::optional<Rounding> rounding;
+  std::optional<Excess> excess;
+};
+/// `value` rounded once to the float type `dtype`.
+llvm::APFloat roundTo(const llvm::APFloat &value, Dtype dtype, const CastRule &rule = {});
+/// Rounded to a whole number (without a rule toward zero) and saturated to `dtype`; NaN gives 0.
+Int128 wholeOf(const llvm::APFloat &value, Dtype dtype, const CastRule &rule = {});
+/// Whether a compile-time number may become `dtype` without being asked to.
+bool fits(const llvm::APFloat &value, Dtype dtype);
+/// Properties of a float type as compile-time numbers.
+llvm::APFloat largestOf(Dtype dtype);
+llvm::APFloat lowestOf(Dtype dtype);
+llvm::APFloat smallestOf(Dtype dtype); // above zero
+llvm::APFloat epsilonOf(Dtype dtype);  // from 1 to the next number
 
 /// The ends of an integer type's range.
 Int128 minOf(Dtype dtype);

@@ -22,18 +22,27 @@ struct LowerOptions {
   std::vector<std::string> kernels;                         // empty: all of the file
   std::vector<std::pair<std::string, std::string>> defines; // -D NAME=VALUE
   std::optional<int> warps, stages, ctas, maxregs;
-  int config = 0;                       // which @tune configuration
+  std::optional<int> config;            // which @tune configuration; else the first admitted
   std::vector<std::string> assumptions; // --assume: expressions over run-time parameters
+  std::vector<std::string> includes;    // -I: where imports are looked for
 };
 
 /// Whose fault a failure is; the driver makes exit status 1 or 2 of it.
 enum class LowerError { None, Input, CommandLine };
 
+/// A file that a program takes in beside the one it is called by.
+struct ImportedFile {
+  std::string path, text;
+  bool inLibrary = false; // of the standard library that is part of the compiler
+};
+
 /// The module, verified and with `tk.phase = "Emitted"`, or failure after at least one error.
 /// `error` (may be null) says which kind; a wrong command line wins over errors in the input.
+/// `imported` (may be null) gets the files that were imported.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 lowerToTk(mlir::MLIRContext &context, const SourceFile &source, const ast::File &file,
-          const LowerOptions &options, LowerError *error = nullptr);
+          const LowerOptions &options, LowerError *error = nullptr,
+          std::vector<ImportedFile> *imported = nullptr);
 
 /// A compile-time parameter of a kernel, as `-D` sees it.
 struct CompileTimeParam {

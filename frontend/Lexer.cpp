@@ -38,6 +38,13 @@ bool tk::isKeyword(Tok kind) {
   }
 }
 
+bool tk::isKeywordText(llvm::StringRef text) {
+  return llvm::StringSwitch<bool>(text)
+#define KEYWORD(NAME, TEXT) .Case(TEXT, true)
+#include "frontend/Tokens.def"
+      .Default(false);
+}
+
 //===----------------------------------------------------------------------===//
 // Reports
 //===----------------------------------------------------------------------===//
@@ -77,13 +84,13 @@ static bool isNameChar(char c) {
 }
 
 Lexer::Lexer(const SourceFile &source, SyntaxErrors &errors)
-    : text(source.getText()), errors(errors) {
+    : text(source.getText()), base(source.getBase()), errors(errors) {
   if (text.starts_with("\xEF\xBB\xBF")) // a byte order mark, which some Windows editors write
     at = 3;
 }
 
 void Lexer::skipTo(uint32_t offset) {
-  at = offset;
+  at = offset - base;
   previous = Tok::Eof;
 }
 
@@ -169,7 +176,7 @@ Token Lexer::lexUnknown(uint32_t begin) {
   std::string shown = text.slice(begin, at).str();
   if (!isPlain && uint8_t(first) < 0x80)
     shown = "\\x" + llvm::utohexstr(uint8_t(first), /*LowerCase=*/false, /*Width=*/2);
-  SyntaxReport report = errors.report<diag::UnknownCharacter>({begin, uint32_t(at)}, shown);
+  SyntaxReport report = errors.report<diag::UnknownCharacter>(range(begin, at), shown);
   if (first == '\'')
     report.help("strings stand in `\"`");
   else if (first == '\\')
@@ -189,7 +196,7 @@ void Lexer::badNumber(uint32_t begin, llvm::StringRef why, llvm::StringRef advic
   std::string cut = shown.take_front(kMaxShownLength).str();
   if (shown.size() > kMaxShownLength)
     cut += "...";
-  SyntaxReport report = errors.report<diag::BadNumber>(SourceRange{begin, uint32_t(at)}, cut, why);
+  SyntaxReport report = errors.report<diag::BadNumber>(range(begin, at), cut, why);
   if (!advice.empty())
     report.help(advice);
 }
@@ -284,8 +291,7 @@ void Lexer::checkEscape(size_t backslash) {
   size_t end = backslash + 2;
   while (end < text.size() && (uint8_t(text[end]) & 0xC0) == 0x80)
     ++end;
-  SourceRange range = {uint32_t(backslash), uint32_t(end)};
-  errors.report<diag::UnknownEscape>(range, text.slice(backslash, end))
+  errors.report<diag::UnknownEscape>(range(backslash, end), text.slice(backslash, end))
       .help("strings have `\\n`, `\\t`, `\\\\` and `\\\"`");
 }
 
@@ -301,7 +307,7 @@ Token Lexer::lexString(uint32_t begin) {
     ++at;
     return make(Tok::String, begin);
   }
-  errors.report<diag::UnterminatedString>(SourceRange{begin, uint32_t(at)})
+  errors.report<diag::UnterminatedString>(range(begin, at))
       .help("a string ends on the line where it begins; `\\n` is a line break");
   return make(Tok::String, begin);
 }

@@ -24,6 +24,7 @@ enum class Tok : uint8_t {
 /// The spelling of a keyword or punctuation, else what messages call the token.
 llvm::StringRef spelling(Tok kind);
 bool isKeyword(Tok kind);
+bool isKeywordText(llvm::StringRef text);
 
 struct Token {
   Tok kind = Tok::Eof;
@@ -101,9 +102,14 @@ private:
   Token lexUnknown(uint32_t begin);
   void checkEscape(size_t backslash);
   void badNumber(uint32_t begin, llvm::StringRef why, llvm::StringRef advice = {});
-  Token make(Tok kind, uint32_t begin) const { return {kind, false, {begin, uint32_t(at)}}; }
+  Token make(Tok kind, uint32_t begin) const { return {kind, false, range(begin, at)}; }
+  /// Of bytes of `text`, as ranges of the program have it.
+  SourceRange range(size_t begin, size_t end) const {
+    return {uint32_t(base + begin), uint32_t(base + end)};
+  }
 
   llvm::StringRef text;
+  uint32_t base;
   SyntaxErrors &errors;
   size_t at = 0;
   Tok previous = Tok::Eof;

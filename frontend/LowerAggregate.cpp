@@ -1,6 +1,6 @@
 //===- LowerAggregate.cpp - tuples, lists and structures: members and wholes --------===//
 
-#include "frontend/Lowerer.h"
+#include "frontend/TileLowerer.h"
 
 using namespace mlir;
 using namespace tk;
@@ -160,6 +160,13 @@ void Lowerer::assignMember(const ast::Expr *target, const ast::Assign *stmt) {
   Val whole = binding->val;
   Val *part = &whole;
   for (const ast::Expr *step : llvm::reverse(steps)) {
+    bool partOfTile = step == target && part->isRun() && isa<ast::Subscript>(step);
+    if (partOfTile && !part->type.isScalar()) {
+      *part = TileLowerer(*this).replaced(cast<ast::Subscript>(step), *part, value, stmt);
+      binding = frame->scopes.find(name->text); // evaluation may have moved it
+      binding->val = part->isPoison() ? Val::poison() : whole;
+      return;
+    }
     std::optional<size_t> index = memberIndex(*part, step);
     if (!index)
       return;

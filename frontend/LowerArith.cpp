@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontend/Lowerer.h"
+#include "frontend/TileLowerer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -38,9 +38,8 @@ std::optional<Dtype> Lowerer::adaptConst(const Val &number, Dtype dtype, SourceR
   if (number.isBool())
     return dtype;
   if (isFloat(dtype)) {
-    APFloat value = roundTo(number.isInt() ? floatFromInt(number.integer) : *number.real, dtype);
-    bool wasInfinite = number.real && number.real->isInfinity();
-    return value.isInfinity() && !wasInfinite ? refuse() : std::optional<Dtype>(dtype);
+    APFloat value = number.isInt() ? floatFromInt(number.integer) : *number.real;
+    return fits(value, dtype) ? std::optional<Dtype>(dtype) : refuse();
   }
   if (number.kind == Val::Kind::Float) {
     error<diag::IntMeetsFloat>(range, what, dtypeName(dtype), number.str())
@@ -53,6 +52,12 @@ std::optional<Dtype> Lowerer::adaptConst(const Val &number, Dtype dtype, SourceR
 std::optional<Dtype> Lowerer::commonRun(Dtype a, Dtype b, SourceRange range, StringRef what) {
   if (a == b)
     return a;
+  if (isStorage(a) || isStorage(b)) {
+    error<diag::StorageMeets>(range, what, dtypeName(a), dtypeName(b))
+        .help("convert one of them, or both: `.to(" +
+              dtypeName(isStorage(a) ? (isStorage(b) ? Dtype::F32 : b) : a) + ")`");
+    return std::nullopt;
+  }
   if (isFloat(a) && isFloat(b)) {
     if (dtypeBits(a) == dtypeBits(b))
       return Dtype::F32; // f16 and bf16
@@ -125,6 +130,21 @@ std::optional<RunType> Lowerer::commonType(const Val &lhs, const Val &rhs, Sourc
   if (!shape)
     return std::nullopt;
   return RunType{*dtype, false, 0, *shape};
+}
+
+bool Lowerer::needArithmetic(const Val &value, SourceRange range, StringRef what) {
+  if (!needNumber(value, range, what))
+    return false;
+  if (!value.isRun() || !isStorage(value.type.dtype))
+    return true;
+  Dtype dtype = value.type.dtype;
+  error<diag::StorageOperand>(range, what, dtypeName(dtype))
+      .help("convert it first: `.to(" +
+            dtypeName(isFloat(dtype)           ? Dtype::F32
+                      : isSignedInteger(dtype) ? Dtype::I8
+                                               : Dtype::U8) +
+            ")`");
+  return false;
 }
 
 bool Lowerer::needNumber(const Val &value, SourceRange range, StringRef what) {
@@ -275,7 +295,7 @@ Val Lowerer::emitArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, Dt
     result = arith::XOrIOp::create(builder, at, a, b);
     break;
   case BinaryOp::MatMul:
-    return notBuilt(range, "`@`");
+    llvm_unreachable("a product is TileLowerer's");
   }
   return Val::run(result, {dtype, false, 0, Shape(shape)});
 }
@@ -285,12 +305,12 @@ Val Lowerer::arithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, Source
   if (lhs.isPoison() || rhs.isPoison())
     return Val::poison();
   if (op == ast::BinaryOp::MatMul)
-    return notBuilt(opRange, "the matrix product `@`");
+    return TileLowerer(*this).product(lhs, rhs, range);
   Val result;
   if (lhs.isPointer() || rhs.isPointer())
     result = pointerArithmetic(op, lhs, rhs, range);
-  else if (!needNumber(lhs, lhs.origin.size() ? range : range, spelling(op)) ||
-           !needNumber(rhs, range, spelling(op)))
+  else if (!needArithmetic(lhs, range, spelling(op)) ||
+           !needArithmetic(rhs, range, spelling(op)))
     return Val::poison();
   else if (!lhs.isRun() && !rhs.isRun())
     result = constArithmetic(op, lhs, rhs, range);
@@ -356,7 +376,7 @@ Val Lowerer::compare(ast::CompareOp op, const Val &lhs, const Val &rhs, SourceRa
                  (lhs.kind == Val::Kind::Dtype || lhs.kind == Val::Kind::String || lhs.isBool());
   if (symbols)
     return Val::ofBool(sameValue(lhs, rhs) == (op == ast::CompareOp::Eq));
-  if (!needNumber(lhs, range, spelling(op)) || !needNumber(rhs, range, spelling(op)))
+  if (!needArithmetic(lhs, range, spelling(op)) || !needArithmetic(rhs, range, spelling(op)))
     return Val::poison();
   std::optional<Dtype> dtype = commonDtype(lhs, rhs, range, spelling(op));
   if (!dtype)

@@ -7,16 +7,14 @@
 using namespace mlir;
 using namespace tk;
 
-static constexpr StringLiteral kLaunchOptions[] = {"warps", "stages", "ctas", "maxregs"};
-
-static const ast::Attribute *findAttribute(const ast::Kernel &kernel, StringRef name) {
+const ast::Attribute *Lowerer::findAttribute(const ast::Kernel &kernel, StringRef name) {
   for (const ast::Attribute &attr : kernel.attributes)
     if (attr.name.text == name)
       return &attr;
   return nullptr;
 }
 
-static const ast::Expr *findNamed(const ast::Attribute &attr, StringRef name) {
+const ast::Expr *Lowerer::findNamed(const ast::Attribute &attr, StringRef name) {
   for (const ast::NamedArg &arg : attr.namedArgs)
     if (arg.name.text == name)
       return arg.value;
@@ -26,7 +24,10 @@ static const ast::Expr *findNamed(const ast::Attribute &attr, StringRef name) {
 Attribute Lowerer::valueAttr(const Val &value) {
   switch (value.kind) {
   case Val::Kind::Int:
-    return hostInt(value.integer, value.origin);
+    // Beyond 64 bits as text, which is how a caller names instances.
+    if (!fits(value.integer, Dtype::I64))
+      return builder.getStringAttr(toString(value.integer));
+    return builder.getI64IntegerAttr(int64_t(value.integer));
   case Val::Kind::Bool:
     return builder.getBoolAttr(value.boolean);
   case Val::Kind::Dtype:
@@ -47,140 +48,6 @@ Attribute Lowerer::valueAttr(const Val &value) {
       error<diag::NotCompileTime>(value.origin, "the value of an attribute", value.describe());
     return {};
   }
-}
-
-//===----------------------------------------------------------------------===//
-// @tune
-//===----------------------------------------------------------------------===//
-
-std::vector<Lowerer::Config> Lowerer::configurations(const ast::Kernel &item) {
-  const ast::Attribute *tune = findAttribute(item, "tune");
-  auto *list = tune ? dyn_cast_or_null<ast::List>(findNamed(*tune, "configs")) : nullptr;
-  std::vector<Config> result;
-  // Far more than anybody measures; a product of lists grows fast.
-  constexpr size_t kMaxConfigs = 4096;
-  for (const ast::Expr *element : list ? list->elements : ArrayRef<ast::Expr *>()) {
-    auto *record = dyn_cast<ast::Record>(element);
-    if (!record) {
-      error<diag::BadAttribute>(element->range, "tune", "has records as `configs`: {BM: 64}");
-      return {};
-    }
-    std::vector<Config> product = {{}};
-    for (const ast::RecordField &field : record->fields) {
-      std::vector<Config> next;
-      auto *choices = dyn_cast<ast::List>(field.value);
-      ArrayRef<ast::Expr *> values = choices ? choices->elements : ArrayRef(field.value);
-      for (const Config &sofar : product)
-        for (const ast::Expr *value : values) {
-          next.push_back(sofar);
-          next.back().emplace_back(field.name.text, value);
-          if (result.size() + next.size() > kMaxConfigs) {
-            error<diag::BadAttribute>(element->range, "tune",
-                                      "has more than " + std::to_string(kMaxConfigs) +
-                                          " configurations");
-            return {};
-          }
-        }
-      product = std::move(next);
-    }
-    llvm::append_range(result, product);
-  }
-  return result;
-}
-
-/// Sets `config` to the configuration asked for; a kernel without @tune has none.
-bool Lowerer::loadConfiguration(const ast::Kernel &item) {
-  config.clear();
-  if (!findAttribute(item, "tune"))
-    return true;
-  unsigned errorsBefore = reporter.numErrors;
-  std::vector<Config> all = configurations(item);
-  if (reporter.numErrors != errorsBefore)
-    return false;
-  if (size_t(options.config) < all.size() && options.config >= 0) {
-    config = all[options.config];
-    return true;
-  }
-  if (all.empty() && options.config == 0)
-    return true;
-  reporter.reportCommand<diag::NoConfiguration>(item.name.text, all.size(), options.config)
-      .help("they are numbered from 0");
-  return false;
-}
-
-void Lowerer::readTune(const ast::Attribute &attr, NamedAttrList &fields) {
-  NamedAttrList tune;
-  for (const ast::NamedArg &arg : attr.namedArgs) {
-    StringRef name = arg.name.text;
-    if (name == "prune" || name == "bucket")
-      notBuilt(arg.range, "`" + name + "=` of @tune");
-    else if (name == "on_miss")
-      tune.set(name, valueAttr(eval(arg.value)));
-    else if (name != "key" && name != "configs")
-      error<diag::UnknownArgument>(arg.range, "@tune", name)
-          .help("@tune takes key, configs, on_miss");
-  }
-  SmallVector<Attribute> keys, configs;
-  if (auto *list = dyn_cast_or_null<ast::List>(findNamed(attr, "key")))
-    for (const ast::Expr *expr : list->elements)
-      if (Attribute key = hostExpr(expr))
-        keys.push_back(key);
-  for (const Config &entry : configurations(*kernel.decl)) {
-    NamedAttrList values;
-    for (auto [name, expr] : entry) {
-      bool known = kernel.compileTime.contains(name) || llvm::is_contained(kLaunchOptions, name);
-      if (!known)
-        error<diag::BadAttribute>(expr->range, "tune",
-                                  "sets `" + name.str() + "`, which is no compile-time parameter");
-      else if (Attribute value = valueAttr(eval(expr)))
-        values.set(name, value);
-    }
-    configs.push_back(values.getDictionary(&context));
-  }
-  tune.set("key", builder.getArrayAttr(keys));
-  tune.set("configs", builder.getArrayAttr(configs));
-  fields.set("tune", tune.getDictionary(&context));
-}
-
-void Lowerer::readInstances(const ast::Attribute &attr, NamedAttrList &fields) {
-  NamedAttrList instances;
-  for (const ast::NamedArg &arg : attr.namedArgs) {
-    if (arg.name.text == "except") {
-      notBuilt(arg.range, "`except=` of @instances");
-      continue;
-    }
-    if (!kernel.compileTime.contains(arg.name.text)) {
-      error<diag::BadAttribute>(arg.range, "instances",
-                                "names `" + arg.name.text.str() +
-                                    "`, which is no compile-time parameter");
-      continue;
-    }
-    Val values = eval(arg.value);
-    if (values.kind == Val::Kind::List)
-      instances.set(arg.name.text, valueAttr(values));
-    else if (!values.isPoison())
-      error<diag::BadAttribute>(arg.range, "instances", "takes lists: T=[f16, bf16]");
-  }
-  fields.set("instances", instances.getDictionary(&context));
-}
-
-//===----------------------------------------------------------------------===//
-// The other attributes
-//===----------------------------------------------------------------------===//
-
-void Lowerer::readGrid(const ast::Attribute &attr, NamedAttrList &fields) {
-  if (attr.args.empty() || attr.args.size() > 3 || !attr.namedArgs.empty()) {
-    error<diag::BadAttribute>(attr.range, "grid",
-                              "has 1 to 3 axes, got " + std::to_string(attr.args.size()));
-    return;
-  }
-  SmallVector<Attribute> axes;
-  for (const ast::Expr *expr : attr.args)
-    if (Attribute axis = hostExpr(expr))
-      axes.push_back(axis);
-  kernel.gridRank = attr.args.size();
-  axes.resize(3, builder.getI64IntegerAttr(1));
-  fields.set("grid", builder.getArrayAttr(axes));
 }
 
 ArrayAttr Lowerer::readRequire(const ast::Attribute &attr, ArrayRef<ast::Expr *> exprs) {
@@ -260,9 +127,16 @@ void Lowerer::readNumerics(const ast::Attribute &attr, NamedAttrList &fields) {
   NamedAttrList numerics;
   for (const ast::NamedArg &arg : attr.namedArgs) {
     Val value = eval(arg.value);
-    if (arg.name.text != "contract" && arg.name.text != "strict")
+    if (arg.name.text == "f32_dot") {
+      if (value.kind == Val::Kind::String && symbolizeDotInput(value.text))
+        numerics.set("f32_dot", builder.getStringAttr(value.text));
+      else if (!value.isPoison())
+        error<diag::BadAttribute>(arg.range, "numerics",
+                                  "takes f32_dot=\"exact\", \"tf32\", \"tf32x3\", \"bf16x3\" or "
+                                  "\"bf16x6\"");
+    } else if (arg.name.text != "contract" && arg.name.text != "strict")
       error<diag::UnknownArgument>(arg.range, "@numerics", arg.name.text)
-          .help("@numerics takes contract and strict, `true` or `false`");
+          .help("@numerics takes contract and strict, `true` or `false`, and f32_dot");
     else if (value.isBool())
       numerics.set(arg.name.text, builder.getBoolAttr(value.boolean));
     else if (!value.isPoison())
@@ -278,7 +152,7 @@ bool Lowerer::knowsNames(const ast::Expr *expr) {
   return llvm::all_of(use.mentioned, [&](const auto &entry) {
     StringRef name = entry.first();
     return kernel.hostNames.contains(name) || kernel.scalars.contains(name) ||
-           frame->scopes.find(name) || decls.contains(name) || findBuiltin(name) ||
+           frame->scopes.find(name) || findDecl(name).decl || findBuiltin(name) ||
            llvm::any_of(kernel.tensors,
                         [&](const auto &tensor) { return tensor->decl->name.text == name; });
   });
@@ -288,8 +162,10 @@ bool Lowerer::knowsNames(const ast::Expr *expr) {
 void Lowerer::readAssumptions(NamedAttrList &fields) {
   SmallVector<Attribute> require(cast<ArrayAttr>(fields.get("require")).getValue());
   for (auto [i, text] : llvm::enumerate(options.assumptions)) {
-    SourceFile assumption("<--assume>", text);
-    FailureOr<ParsedExpr> parsed = parseExpression(context, assumption);
+    const SourceFile *assumption = source.add("<--assume>", text);
+    FailureOr<ParsedExpr> parsed = failure();
+    if (assumption)
+      parsed = parseExpression(context, *assumption);
     if (failed(parsed)) {
       ++reporter.numErrors;
       reporter.errorClass = LowerError::CommandLine;
@@ -298,7 +174,6 @@ void Lowerer::readAssumptions(NamedAttrList &fields) {
     if (!oneKernel && !knowsNames(parsed->expr))
       continue;
     usedAssumptions.insert(i);
-    Reporter::InSource place(reporter, assumption);
     unsigned errorsBefore = reporter.numErrors;
     Attribute condition = hostExpr(parsed->expr);
     if (reporter.numErrors != errorsBefore)
@@ -323,7 +198,7 @@ void Lowerer::readAttributes(NamedAttrList &fields) {
       continue;
     }
     if (name == "grid")
-      readGrid(attr, fields);
+      readGrid(attr, fields, require);
     else if (name == "require")
       llvm::append_range(require, readRequire(attr, attr.args));
     else if (name == "numerics")
@@ -340,12 +215,14 @@ void Lowerer::readAttributes(NamedAttrList &fields) {
         fields.set(name, readRequire(attr, list->elements));
       else
         error<diag::BadAttribute>(attr.range, name, "takes one list of facts");
-    } else if (name == "cooperative")
-      notBuilt(attr.range, "`@cooperative`");
-    else if (name != "options")
+    } else if (name == "cooperative") {
+      fields.set(name, builder.getBoolAttr(true));
+      if (!attr.args.empty() || !attr.namedArgs.empty())
+        error<diag::BadAttribute>(attr.range, name, "takes no arguments");
+    } else if (name != "options")
       error<diag::UnknownAttribute>(attr.range, name, "kernel")
           .help("kernels take @grid, @require, @options, @numerics, @tune, @instances, @variants, "
-                "@deterministic");
+                "@deterministic, @cooperative");
   }
   fields.set("require", builder.getArrayAttr(require));
   readOptions(findAttribute(*kernel.decl, "options"), fields);
@@ -368,7 +245,7 @@ DictionaryAttr Lowerer::scalarEntry(const ast::KernelParam &param) {
   entry.set("kind", builder.getStringAttr("scalar"));
   entry.set("dtype", builder.getStringAttr(dtypeName(*dtype)));
   if (param.defaultValue) {
-    Val value = eval(param.defaultValue);
+    Val value = evalCompileTime(param.defaultValue);
     if (value.isPoison())
       return {};
     SourceRange range = param.defaultValue->range;
@@ -406,6 +283,8 @@ ArrayAttr Lowerer::argEntries() {
     for (const ast::Attribute &attr : param.attributes)
       if (attr.name.text == "zeroed")
         entry.set("zeroed", builder.getBoolAttr(true));
+    if (param.optional)
+      entry.set("optional", builder.getBoolAttr(true));
     if (param.defaultValue)
       error<diag::ParameterAccess>(param.defaultValue->range, param.name.text,
                                    "is memory and has no default");

@@ -1,6 +1,7 @@
 //===- LowerCall.cpp - calls: of what, and the arguments of built-in functions ---===//
 
 #include "frontend/MemoryLowerer.h"
+#include "frontend/TileLowerer.h"
 
 using namespace mlir;
 using namespace tk;
@@ -43,15 +44,18 @@ Val Lowerer::callMethod(const ast::Member *member, const ast::Call *call,
   Val base = known || !isForeignPrefix(member) ? eval(member->base) : Val();
   if (base.kind == Val::Kind::Struct)
     return callStructMethod(base, member, call, instance);
-  if (!known || instance) {
+  const Builtin *method = instance ? nullptr : findBuiltin(name);
+  if (method && method->isMethod() && (base.isRun() || base.isConstNumber()))
+    return callBuiltin(method, call, nullptr, &base);
+  if (!known || instance || base.kind == Val::Kind::Module) {
     Val value = memberOf(base, member);
     return value.isPoison() ? value : callEvaluated(value, call, instance);
   }
   if (base.isPoison())
     return base;
   for (const ast::NamedArg &arg : call->namedArgs) {
-    if (name == "to" && (arg.name.text == "round" || arg.name.text == "overflow"))
-      return notBuilt(arg.range, "`" + arg.name.text + "=` of `.to`");
+    if (name == "to")
+      break;
     error<diag::UnknownArgument>(arg.name.range, "." + name.str(), arg.name.text);
     return Val::poison();
   }
@@ -60,10 +64,8 @@ Val Lowerer::callMethod(const ast::Member *member, const ast::Call *call,
                                   std::to_string(call->args.size()));
     return Val::poison();
   }
-  if (name == "to") {
-    std::optional<Dtype> dtype = evalDtype(call->args[0]);
-    return dtype ? castTo(base, *dtype, call->range) : Val::poison();
-  }
+  if (name == "to")
+    return callTo(base, call);
   std::optional<Int128> axis = evalInt(call->args[0], "the axis of `.stride`");
   if (base.kind != Val::Kind::Tensor) {
     error<diag::UnknownMember>(member->name.range, base.describe(), name);
@@ -77,7 +79,9 @@ Val Lowerer::callMethod(const ast::Member *member, const ast::Call *call,
                          "`" + base.tensor->decl->name.text.str() + "`");
     return Val::poison();
   }
-  return tensorStride(*base.tensor, unsigned(*axis), call->range);
+  return requirePresent(*base.tensor, call->range)
+             ? tensorStride(*base.tensor, unsigned(*axis), call->range)
+             : Val::poison();
 }
 
 Val Lowerer::tensorStride(const TensorParam &tensor, unsigned axis, SourceRange range) {
@@ -98,12 +102,15 @@ static size_t splitParams(StringRef text, SmallVectorImpl<StringRef> &params, bo
   return place;
 }
 
+/// `self` is the value before the dot of a method, or null.
 Val Lowerer::callBuiltin(const Builtin *builtin, const ast::Call *call,
-                         const ast::Subscript *instance) {
+                         const ast::Subscript *instance, const Val *self) {
   CallArgs args;
   args.builtin = builtin;
   args.call = call;
   args.range = call->range;
+  if (self)
+    args.self = cast<ast::Member>(call->callee)->base;
   if (instance)
     args.typeArgs = instance->indices;
   if (instance && !builtin->takesType) {
@@ -117,17 +124,22 @@ Val Lowerer::callBuiltin(const Builtin *builtin, const ast::Call *call,
   bool takesRest = false;
   splitParams(builtin->params, params, takesRest);
   MemoryLowerer memory(*this);
+  TileLowerer tiles(*this);
   for (auto [i, expr] : llvm::enumerate(args.exprs)) {
     CompileTime asked(*this, params[i].starts_with("!"));
     if (!expr || params[i].starts_with("~"))
       args.values[i] = expr ? Val::unit() : Val::none();
+    else if (self && i == 0)
+      args.values[i] = *self;
     else if (params[i].starts_with("&"))
       args.values[i] = memory.evalTarget(args, expr) ? Val::unit() : Val::poison();
     else
       args.values[i] = eval(expr);
   }
-  return builtin->handler ? (this->*builtin->handler)(args)
-                          : (memory.*builtin->memoryHandler)(args);
+  if (builtin->handler)
+    return (this->*builtin->handler)(args);
+  return builtin->memoryHandler ? (memory.*builtin->memoryHandler)(args)
+                                : (tiles.*builtin->tileHandler)(args);
 }
 
 /// Gives each parameter of a built-in function its expression.
@@ -139,14 +151,17 @@ bool Lowerer::matchArguments(CallArgs &args) {
   size_t count = params.size();
   args.exprs.assign(count, nullptr);
   args.values.assign(count, Val::none());
+  const size_t first = args.self ? 1 : 0;
+  if (args.self)
+    args.exprs[0] = args.self;
   for (auto [i, arg] : llvm::enumerate(args.call->args)) {
-    if (i < positional)
-      args.exprs[i] = arg;
+    if (first + i < positional)
+      args.exprs[first + i] = arg;
     else if (takesRest)
       args.rest.push_back(arg);
   }
-  if (args.call->args.size() > positional && !takesRest) {
-    std::string limit = countText(positional, positional);
+  if (first + args.call->args.size() > positional && !takesRest) {
+    std::string limit = countText(positional - first, positional - first);
     error<diag::TooManyArguments>(args.range, name,
                                   limit + (positional < count ? " without a name" : ""),
                                   std::to_string(args.call->args.size()));

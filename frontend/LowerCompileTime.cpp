@@ -18,10 +18,11 @@ Val Lowerer::evalCompileTime(const ast::Expr *expr) {
 }
 
 /// The value that a compile-time number has as `dtype`, still a number. It is known to fit.
-Val Lowerer::numberOf(const Val &number, Dtype dtype) {
+Val Lowerer::numberOf(const Val &number, Dtype dtype, const CastRule &rule) {
   if (!isFloat(dtype) || number.isBool())
     return number;
-  APFloat rounded = roundTo(number.isInt() ? floatFromInt(number.integer) : *number.real, dtype);
+  APFloat rounded =
+      roundTo(number.isInt() ? floatFromInt(number.integer) : *number.real, dtype, rule);
   bool losesInfo = false;
   rounded.convert(APFloat::IEEEquad(), APFloat::rmNearestTiesToEven, &losesInfo);
   return Val::ofFloat(rounded);

@@ -7,6 +7,7 @@
 
 #include "frontend/Lowerer.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace tk;
@@ -67,7 +68,22 @@ static std::optional<Int128> foldOperator(StringRef op, ArrayRef<Int128> v) {
       .Default(std::nullopt);
 }
 
+/// A division that is an error whenever it is evaluated.
+bool Lowerer::checkDivisor(StringRef op, ArrayRef<Attribute> operands, SourceRange range) {
+  bool positive = op == "cdiv" || op == "round_up";
+  if (!positive && op != "div" && op != "mod")
+    return true;
+  std::optional<Int128> divisor = operands[1] ? intOf(operands[1]) : std::nullopt;
+  if (!divisor || (positive ? *divisor > 0 : *divisor != 0))
+    return true;
+  error<diag::NotForHost>(range, "`" + source.getText(range).str() + "`, which divides by " +
+                                     toString(*divisor));
+  return false;
+}
+
 Attribute Lowerer::foldHost(StringRef op, ArrayRef<Attribute> operands, SourceRange range) {
+  if (!checkDivisor(op, operands, range))
+    return {};
   SmallVector<Int128> numbers;
   for (Attribute operand : operands) {
     if (!operand)
@@ -81,6 +97,12 @@ Attribute Lowerer::foldHost(StringRef op, ArrayRef<Attribute> operands, SourceRa
     error<diag::NotForHost>(range, "`" + source.getText(range).str() + "`: it has no value");
     return {};
   }
+  // What a constant decides; the other operands are not evaluated then.
+  std::optional<Int128> first = intOf(operands[0]);
+  if (op == "select" && first)
+    return operands[*first ? 1 : 2];
+  if ((op == "and" || op == "or") && first)
+    return (*first != 0) == (op == "and") ? operands[1] : operands[0];
   // `N % 16 == 0` is how one says it, `divides` what alignment analysis looks for.
   auto list = op == "eq" ? dyn_cast<ArrayAttr>(operands[0]) : ArrayAttr();
   if (list && list.size() == 3 && list[0] == builder.getStringAttr("mod") &&
@@ -106,10 +128,14 @@ Attribute Lowerer::hostName(const ast::Name *name) {
     }
     return builder.getStringAttr(text);
   }
+  if (isParameter(text))
+    return hostPresence(name);
+  if (text == "occupancy" && !frame->scopes.find(text) && !findDecl(text).decl)
+    return builder.getStringAttr("occ.blocks_per_sm");
   Val value;
   if (Binding *binding = frame->scopes.find(text))
     value = binding->val;
-  else if (decls.contains(text))
+  else if (findDecl(text).decl)
     value = globalName(text, name->range);
   else if (inExtents) {
     error<diag::UnboundExtent>(name->range, text)
@@ -126,6 +152,20 @@ Attribute Lowerer::hostName(const ast::Name *name) {
   return {};
 }
 
+/// The name of an optional parameter is a condition, as it is in the kernel.
+Attribute Lowerer::hostPresence(const ast::Name *name) {
+  auto tensor = llvm::find_if(
+      kernel.tensors, [&](const auto &item) { return item->decl->name.text == name->text; });
+  if ((*tensor)->optional)
+    return builder.getArrayAttr({builder.getStringAttr("ne"),
+                                 builder.getStringAttr(name->text + ".ptr"),
+                                 builder.getI64IntegerAttr(0)});
+  error<diag::NotForHost>(name->range, "the parameter `" + name->text.str() + "`")
+      .note((*tensor)->decl->range, "it is declared here")
+      .help("the host knows extents, strides and integer scalars");
+  return {};
+}
+
 Attribute Lowerer::hostBinary(const ast::Binary *expr) {
   StringRef op = llvm::StringSwitch<StringRef>(spelling(expr->op))
                      .Case("+", "add")
@@ -134,6 +174,8 @@ Attribute Lowerer::hostBinary(const ast::Binary *expr) {
                      .Case("//", "div")
                      .Case("%", "mod")
                      .Default("");
+  if (op.empty() && isHostFree(expr))
+    return hostConstant(expr);
   if (op.empty()) {
     Report report = error<diag::NotForHost>(expr->opRange, "`" + spelling(expr->op).str() + "`");
     if (expr->op == ast::BinaryOp::Div)
@@ -179,6 +221,8 @@ Attribute Lowerer::hostCall(const ast::Call *call) {
     }
   }
   auto *name = dyn_cast<ast::Name>(call->callee);
+  if (name && name->text == "num_programs")
+    return hostPrograms(call);
   if (isHostFree(call))
     return hostConstant(call);
   StringRef op = llvm::StringSwitch<StringRef>(name ? name->text : "")
@@ -197,6 +241,29 @@ Attribute Lowerer::hostCall(const ast::Call *call) {
   for (const ast::Expr *arg : call->args)
     operands.push_back(hostExpr(arg));
   return foldHost(op, operands, call->range);
+}
+
+/// `num_programs(0)` among the extents of workspace: what `@grid` says of that axis.
+Attribute Lowerer::hostPrograms(const ast::Call *call) {
+  const auto *grid = llvm::find_if(kernel.decl->attributes, [](const ast::Attribute &attr) {
+    return attr.name.text == "grid";
+  });
+  if (!inWorkspace || grid == kernel.decl->attributes.end() || call->args.size() != 1 ||
+      !call->namedArgs.empty()) {
+    error<diag::NotForHost>(call->range, "`" + source.getText(call->range).str() + "`")
+        .help("`num_programs(0)` stands among the extents of a `scratch` parameter");
+    return {};
+  }
+  std::optional<Int128> axis = evalInt(call->args[0], "a grid axis");
+  if (!axis)
+    return {};
+  if (*axis < 0 || *axis >= Int128(grid->args.size())) {
+    error<diag::BadAxis>(call->args[0]->range, toString(*axis), grid->args.size(), "the grid")
+        .note(grid->range, "it is written here");
+    return {};
+  }
+  llvm::SaveAndRestore outside(inWorkspace, false), extents(inExtents, false);
+  return hostExpr(grid->args[size_t(*axis)]);
 }
 
 Attribute Lowerer::hostOther(const ast::Expr *expr) {
@@ -268,9 +335,12 @@ Attribute Lowerer::hostExpr(const ast::Expr *expr) {
 void Lowerer::bindExtents(const ast::BracketType &type, TensorParam &tensor) {
   auto bind = [&](const ast::Expr *expr, unsigned axis, bool isStride) {
     auto *name = expr ? dyn_cast<ast::Name>(expr) : nullptr;
-    if (!name || name->text == "_" || frame->scopes.find(name->text) ||
+    if (name && isParameter(name->text))
+      error<diag::ExtentNamesParameter>(name->range, name->text)
+          .help("take another name: `" + tensor.decl->name.text + ": f32[N]`");
+    if (!name || name->text == "_" || frame->scopes.find(name->text) || isParameter(name->text) ||
         kernel.scalars.contains(name->text) ||
-        isa_and_nonnull<ast::Const>(decls.lookup(name->text)))
+        isa_and_nonnull<ast::Const>(findDecl(name->text).decl))
       return;
     HostName &host = kernel.hostNames[name->text];
     if (host.uses++ == 0) {
@@ -290,13 +360,15 @@ void Lowerer::bindExtents(const ast::BracketType &type, TensorParam &tensor) {
 DictionaryAttr Lowerer::tensorEntry(TensorParam &tensor) {
   auto *type = cast<ast::BracketType>(tensor.decl->type);
   StringRef name = tensor.decl->name.text;
+  bool scratch = tensor.decl->access == ast::Access::Scratch;
+  llvm::SaveAndRestore workspace(inWorkspace, scratch);
   SmallVector<Attribute> extents, strides;
   tensor.staticExtents.clear();
   for (const ast::Expr *expr : type->args) {
     auto *bare = dyn_cast<ast::Name>(expr);
-    bool any = bare && bare->text == "_";
+    bool any = bare && bare->text == "_" && !scratch;
     NameUse use;
-    if (!bare)
+    if (!bare || scratch)
       collectNames(expr, use);
     for (const auto &entry : use.mentioned)
       if (auto it = kernel.hostNames.find(entry.first()); it != kernel.hostNames.end())
@@ -322,7 +394,15 @@ DictionaryAttr Lowerer::tensorEntry(TensorParam &tensor) {
                               std::to_string(type->strides.size()));
     return {};
   }
-  for (size_t axis = 0; axis < rank; ++axis) {
+  if (scratch) // dense, the last axis innermost
+    for (size_t axis = 0; axis < rank; ++axis) {
+      Attribute stride = builder.getI64IntegerAttr(1);
+      for (size_t inner = rank; inner-- > axis + 1;)
+        stride = inner + 1 == rank ? extents[inner]
+                                   : foldHost("mul", {extents[inner], stride}, type->range);
+      strides.push_back(stride);
+    }
+  for (size_t axis = strides.size(); axis < rank; ++axis) {
     Attribute own = builder.getStringAttr(name + ".s" + Twine(axis));
     const ast::Stride *stride = type->strides.empty() ? nullptr : &type->strides[axis];
     if (stride && !stride->isAny())

@@ -29,6 +29,8 @@ std::optional<Val> Lowerer::evalCondition(const ast::Expr *expr, StringRef what)
     return std::nullopt;
   if (value.isBool() || (value.isRun() && value.type == RunType{Dtype::I1, false, 0, {}}))
     return value;
+  if (std::optional<Val> present = presence(value, expr->range))
+    return present;
   Report report = error<diag::BadCondition>(expr->range, what, value.describe());
   bool isTile = value.isRun() && value.type.dtype == Dtype::I1;
   if (isTile && what.contains("&&"))
@@ -96,6 +98,7 @@ Exit Lowerer::execIf(const ast::If *stmt, size_t arm, Stmts &rest) {
 
 Exit Lowerer::execRunIf(const ast::If *stmt, size_t arm, const Val &condition, Stmts &rest) {
   BranchCode thenCode, elseCode;
+  ast::Expr *test = stmt->arms[arm].condition;
   NameUse use = namesFrom(stmt, arm);
   Stmts behind, nothing;
   auto takeRest = [&] {
@@ -104,22 +107,26 @@ Exit Lowerer::execRunIf(const ast::If *stmt, size_t arm, const Val &condition, S
       collectNames(next, use);
   };
   elaborateBranch(thenCode, [&] {
+    Narrowed known(*this, test, true);
     llvm::SaveAndRestore tail(frame->tail, tailBefore(rest));
     return execBlock(stmt->arms[arm].body);
   });
   if (!thenCode.exit.may(Flow::Next)) {
     takeRest();
     elaborateBranch(elseCode, [&] {
+      Narrowed known(*this, test, false);
       Exit exit = execIf(stmt, arm + 1, behind);
       return execAfter(exit, behind);
     });
   } else {
     elaborateBranch(elseCode, [&] {
+      Narrowed known(*this, test, false);
       llvm::SaveAndRestore tail(frame->tail, tailBefore(rest));
       return execIf(stmt, arm + 1, nothing);
     });
     if (!elseCode.exit.may(Flow::Next)) {
       takeRest();
+      Narrowed known(*this, test, true);
       resumeBranch(thenCode, [&] { return execAfter(thenCode.exit, behind); });
     }
   }
@@ -183,10 +190,12 @@ Val Lowerer::evalIfExpr(const ast::IfExpr *expr, size_t arm) {
     return Val::poison();
   BranchCode thenCode, elseCode;
   elaborateBranch(thenCode, [&] {
+    Narrowed known(*this, expr->arms[arm].condition, true);
     thenCode.values.push_back(eval(expr->arms[arm].value));
     return Exit();
   });
   elaborateBranch(elseCode, [&] {
+    Narrowed known(*this, expr->arms[arm].condition, false);
     elseCode.values.push_back(evalIfExpr(expr, arm + 1));
     return Exit();
   });
@@ -239,7 +248,8 @@ Val Lowerer::evalLogical(const ast::Logical *expr) {
   bool isAnd = expr->op == ast::LogicalOp::And;
   StringRef what = isAnd ? "an operand of `&&`" : "an operand of `||`";
   std::optional<Val> result = evalCondition(expr->operands[0], what);
-  for (const ast::Expr *operand : expr->operands.drop_front()) {
+  for (auto [i, operand] : llvm::enumerate(expr->operands.drop_front())) {
+    Narrowed known(*this, expr->operands.take_front(i + 1), isAnd);
     if (result && result->isBool()) {
       if (result->boolean != isAnd)
         return *result;

@@ -34,11 +34,11 @@ Type Lowerer::mlirType(const RunType &type) {
   return type.shape.empty() ? pointer : RankedTensorType::get(type.shape, pointer);
 }
 
-TypedAttr Lowerer::numberAttr(const Val &number, Dtype dtype) {
+TypedAttr Lowerer::numberAttr(const Val &number, Dtype dtype, const CastRule &rule) {
   Type element = toMlir(&context, dtype);
   if (isFloat(dtype)) {
     APFloat wide = number.isInt() ? floatFromInt(number.integer) : *number.real;
-    return FloatAttr::get(element, roundTo(wide, dtype));
+    return FloatAttr::get(element, roundTo(wide, dtype, rule));
   }
   uint64_t bits = number.isBool() ? number.boolean : uint64_t(number.integer);
   return IntegerAttr::get(element, APInt(dtypeBits(dtype), bits, /*isSigned=*/false,
@@ -46,8 +46,8 @@ TypedAttr Lowerer::numberAttr(const Val &number, Dtype dtype) {
 }
 
 Value Lowerer::constant(const Val &number, Dtype dtype, ArrayRef<int64_t> shape,
-                        SourceRange range) {
-  TypedAttr value = numberAttr(number, dtype);
+                        SourceRange range, const CastRule &rule) {
+  TypedAttr value = numberAttr(number, dtype, rule);
   if (!shape.empty())
     value = DenseElementsAttr::get(cast<ShapedType>(mlirType(dtype, shape)), Attribute(value));
   return arith::ConstantOp::create(builder, loc(range), value);
@@ -63,40 +63,6 @@ Value Lowerer::broadcastTo(Value value, ArrayRef<int64_t> from, ArrayRef<int64_t
   return BroadcastOp::create(builder, loc(range), type, value);
 }
 
-/// Any conversion of `.to(T)`; the value keeps its shape.
-Value Lowerer::convert(Value value, Dtype from, Dtype to, ArrayRef<int64_t> shape,
-                       SourceRange range) {
-  if (from == to)
-    return value;
-  Location at = loc(range);
-  Type type = mlirType(to, shape);
-  auto unit = [&](bool set) { return set ? builder.getUnitAttr() : UnitAttr(); };
-  if (to == Dtype::I1) {
-    Value zero = constant(Val::ofInt(0), from, shape, range);
-    if (isFloat(from))
-      return arith::CmpFOp::create(builder, at, arith::CmpFPredicate::UNE, value, zero);
-    return arith::CmpIOp::create(builder, at, arith::CmpIPredicate::ne, value, zero);
-  }
-  if (isFloat(from) && isFloat(to)) {
-    if (dtypeBits(to) > dtypeBits(from))
-      return arith::ExtFOp::create(builder, at, type, value);
-    return CastOp::create(builder, at, type, value, UnitAttr(), UnitAttr(), NumAttr());
-  }
-  if (isFloat(from) || isFloat(to)) {
-    bool fromUnsigned = !isFloat(from) && isUnsignedLike(from);
-    bool toUnsigned = !isFloat(to) && isUnsignedLike(to);
-    return CastOp::create(builder, at, type, value, unit(fromUnsigned), unit(toUnsigned),
-                          NumAttr());
-  }
-  if (dtypeBits(from) == dtypeBits(to))
-    return value; // the same bits, read with or without sign
-  if (dtypeBits(from) > dtypeBits(to))
-    return arith::TruncIOp::create(builder, at, type, value);
-  if (isUnsignedLike(from))
-    return arith::ExtUIOp::create(builder, at, type, value);
-  return arith::ExtSIOp::create(builder, at, type, value);
-}
-
 Value Lowerer::materialize(const Val &value, Dtype dtype, ArrayRef<int64_t> shape,
                            SourceRange range) {
   if (!value.isRun())
@@ -105,31 +71,6 @@ Value Lowerer::materialize(const Val &value, Dtype dtype, ArrayRef<int64_t> shap
     warnNarrowProduct(value, range, "is widened to " + dtypeName(dtype).str());
   Value converted = convert(value.value, value.type.dtype, dtype, value.type.shape, range);
   return broadcastTo(converted, value.type.shape, shape, range);
-}
-
-Val Lowerer::castTo(const Val &value, Dtype dtype, SourceRange range) {
-  if (!needNumber(value, range, ".to"))
-    return Val::poison();
-  RunType type{dtype, false, 0, Shape(value.shape())};
-  if (dtype == Dtype::I64 || dtype == Dtype::U64)
-    warnNarrowProduct(value, range, "is widened to " + dtypeName(dtype).str());
-  if (value.isRun())
-    return Val::run(convert(value.value, value.type.dtype, dtype, type.shape, range), type);
-  Val number = value;
-  if (dtype == Dtype::I1)
-    number = Val::ofBool(value.isBool()  ? value.boolean
-                         : value.isInt() ? value.integer != 0
-                                         : !value.real->isZero());
-  else if (value.isBool())
-    number = Val::ofInt(value.boolean);
-  if (number.kind == Val::Kind::Float && !isFloat(dtype))
-    number = Val::ofInt(truncateTo(*number.real, dtype));
-  // Infinities are what a narrowing float conversion gives; integers have to fit.
-  if (number.isInt() && !isFloat(dtype) && !adaptConst(number, dtype, range, ".to"))
-    return Val::poison();
-  if (wantsCompileTime != 0)
-    return numberOf(number, dtype);
-  return Val::run(constant(number, dtype, {}, range), type);
 }
 
 Value Lowerer::coerce(const Val &value, const RunType &type, SourceRange range, StringRef what) {

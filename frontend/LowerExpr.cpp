@@ -1,6 +1,6 @@
 //===- LowerExpr.cpp - names, literals, unary operators, comparisons, members --===//
 
-#include "frontend/Lowerer.h"
+#include "frontend/TileLowerer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -83,13 +83,11 @@ Val Lowerer::unknownName(StringRef name, SourceRange range) {
   frame->scopes.collectNames(names);
   for (const auto &entry : kernel.hostNames)
     names.push_back(entry.first);
-  for (const ast::Decl *decl : file.decls)
-    if (auto *function = dyn_cast<ast::Function>(decl))
-      names.push_back(function->name.text);
-    else if (auto *constant = dyn_cast<ast::Const>(decl))
-      names.push_back(constant->name.text);
-    else if (auto *structure = dyn_cast<ast::Struct>(decl))
-      names.push_back(structure->name.text);
+  collectDeclared(*frame->module, names);
+  for (const auto &entry : frame->module->imports)
+    names.push_back(entry.first());
+  if (const Module *prelude = preludeModule())
+    collectDeclared(*prelude, names);
   for (const Builtin &builtin : allBuiltins())
     names.push_back(builtin.name);
   Report report = error<diag::UnknownName>(range, name);
@@ -98,7 +96,7 @@ Val Lowerer::unknownName(StringRef name, SourceRange range) {
   return Val::poison();
 }
 
-Val Lowerer::constantDecl(const ast::Const *decl) {
+Val Lowerer::constantDecl(const ast::Const *decl, const Module *module) {
   ConstState &state = constants[decl];
   if (state.busy) {
     error<diag::RecursiveConst>(decl->name.range, decl->name.text);
@@ -109,6 +107,7 @@ Val Lowerer::constantDecl(const ast::Const *decl) {
   state.busy = true;
   // A constant sees constants and nothing of the kernel that mentions it.
   Frame clean;
+  clean.module = module;
   Frame *before = std::exchange(frame, &clean);
   KernelState outer = std::exchange(kernel, KernelState());
   Val value;
@@ -129,27 +128,38 @@ Val Lowerer::constantDecl(const ast::Const *decl) {
   return value;
 }
 
-Val Lowerer::globalName(StringRef name, SourceRange range) {
-  if (const ast::Decl *decl = decls.lookup(name)) {
-    if (auto *constant = dyn_cast<ast::Const>(decl))
-      return constantDecl(constant);
-    Val val;
-    if (auto *function = dyn_cast<ast::Function>(decl)) {
-      val.kind = Val::Kind::Function;
-      val.function = function;
-      return val;
-    }
-    if (auto *structure = dyn_cast<ast::Struct>(decl))
-      return structName(structure);
-    error<diag::NotCallable>(range, "the kernel `" + name.str() + "`")
-        .help("what two kernels share is a function: `fn`");
+/// What a declaration stands for as a value.
+Val Lowerer::declValue(const Declared &declared, SourceRange range) {
+  if (auto *constant = dyn_cast<ast::Const>(declared.decl))
+    return constantDecl(constant, declared.module);
+  if (auto *structure = dyn_cast<ast::Struct>(declared.decl))
+    return structName(structure, declared.module);
+  Val val;
+  if (auto *function = dyn_cast<ast::Function>(declared.decl)) {
+    val.kind = Val::Kind::Function;
+    val.function = function;
+    val.module = declared.module;
     return val;
   }
-  if (std::optional<Dtype> dtype = dtypeByName(name)) {
-    if (!isBuilt(*dtype))
-      return notBuilt(range, "the dtype `" + name + "`");
-    return Val::ofDtype(*dtype);
+  error<diag::NotCallable>(range, "the kernel `" + cast<ast::Kernel>(declared.decl)->name.text.str() +
+                                      "`")
+      .help("what two kernels share is a function: `fn`");
+  return val;
+}
+
+/// In this order: the file's declarations, its imports, the language, the prelude.
+Val Lowerer::globalName(StringRef name, SourceRange range) {
+  if (Declared declared = findDecl(name); declared.decl)
+    return declValue(declared, range);
+  if (const Module *module = findModule(name)) {
+    Val val;
+    val.kind = Val::Kind::Module;
+    val.module = module;
+    val.text = name.str();
+    return val;
   }
+  if (std::optional<Dtype> dtype = dtypeByName(name))
+    return Val::ofDtype(*dtype);
   if (std::optional<APFloat> number = namedConstant(name))
     return Val::ofFloat(*number);
   if (name == "None")
@@ -160,6 +170,9 @@ Val Lowerer::globalName(StringRef name, SourceRange range) {
     val.builtin = builtin;
     return val;
   }
+  if (const Module *prelude = preludeModule())
+    if (const ast::Decl *decl = prelude->decls.lookup(name))
+      return declValue({decl, prelude}, range);
   return unknownName(name, range);
 }
 
@@ -168,6 +181,8 @@ Val Lowerer::evalName(const ast::Name *expr) {
     return binding->val;
   if (auto it = kernel.hostNames.find(expr->text);
       frame->seesExtents && it != kernel.hostNames.end() && kernel.op) {
+    if (!requirePresent(*it->second.tensor, expr->range))
+      return Val::poison();
     Val val = Val::run(hostValue(it->second), {Dtype::I64, false, 0, {}});
     val.origin = it->second.declared;
     return val;
@@ -188,6 +203,9 @@ Val Lowerer::evalName(const ast::Name *expr) {
 Val Lowerer::evalUnary(const ast::Unary *expr) {
   Val value = eval(expr->operand);
   StringRef op = spelling(expr->op);
+  if (expr->op == ast::UnaryOp::Not)
+    if (std::optional<Val> present = presence(value, expr->range))
+      value = *present;
   if (!needNumber(value, expr->range, op))
     return Val::poison();
   bool truth = value.isBool() || (value.isRun() && value.type.dtype == Dtype::I1);
@@ -286,7 +304,8 @@ Val Lowerer::tensorShape(const TensorParam &tensor, SourceRange range) {
 bool Lowerer::isForeignPrefix(const ast::Member *expr) {
   auto *module = dyn_cast<ast::Name>(expr->base);
   return module && (module->text == "tl" || module->text == "triton") &&
-         !frame->scopes.find(module->text) && !decls.contains(module->text);
+         !frame->scopes.find(module->text) && !findDecl(module->text).decl &&
+         !findModule(module->text);
 }
 
 Val Lowerer::evalMember(const ast::Member *expr) {
@@ -306,13 +325,16 @@ Val Lowerer::memberOf(const Val &base, const ast::Member *expr) {
     return base;
   if (base.kind == Val::Kind::Dtype)
     return dtypeMember(base.dtype, expr);
+  if (base.kind == Val::Kind::Module)
+    return moduleMember(base, expr);
   if (base.kind == Val::Kind::Struct) {
     std::optional<size_t> field = fieldIndex(base, expr->name);
     return field ? base.elements[*field] : Val::poison();
   }
   bool tile = base.isRun();
   if (name == "shape" && base.kind == Val::Kind::Tensor)
-    return tensorShape(*base.tensor, expr->range);
+    return requirePresent(*base.tensor, expr->range) ? tensorShape(*base.tensor, expr->range)
+                                                     : Val::poison();
   if (name == "shape" && tile) {
     std::vector<Val> sides;
     for (int64_t side : base.type.shape)
@@ -322,7 +344,7 @@ Val Lowerer::memberOf(const Val &base, const ast::Member *expr) {
   if (name == "dtype" && (tile || base.kind == Val::Kind::Tensor))
     return Val::ofDtype(tile ? base.type.dtype : base.tensor->dtype);
   if (name == "T" && tile)
-    return notBuilt(expr->range, "the transpose `.T`");
+    return TileLowerer(*this).transpose(base, expr->range, ".T");
   Report report = error<diag::UnknownMember>(expr->name.range, base.describe(), name);
   if (name == "to" || name == "stride")
     report.help("it is called: `." + name + (name == "to" ? "(f32)`" : "(0)`"));

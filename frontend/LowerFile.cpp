@@ -19,10 +19,9 @@ bool CallArgs::poisoned() const {
                       [](auto pair) { return std::get<0>(pair) && std::get<1>(pair).isPoison(); });
 }
 
-Lowerer::Lowerer(MLIRContext &context, const SourceFile &source, const ast::File &file,
-                 const LowerOptions &options)
-    : context(context), source(source), file(file), options(options), reporter(context, source),
-      builder(&context) {
+Lowerer::Lowerer(MLIRContext &context, Program &program, const LowerOptions &options)
+    : context(context), program(program), source(program.getSources()), options(options),
+      reporter(context, source), builder(&context) {
   context.loadDialect<TkDialect, arith::ArithDialect, scf::SCFDialect>();
 }
 
@@ -72,20 +71,22 @@ void Lowerer::checkKernelName(const ast::Ident &name) {
     error<diag::ReservedName>(name.range, name.text, "tkc_").help("choose another prefix");
 }
 
-void Lowerer::declareAll() {
-  for (const ast::Decl *decl : file.decls) {
-    if (isa<ast::Import>(decl)) {
-      notBuilt(decl->range, "`import`");
+void Lowerer::declareAll(Module &module) {
+  for (const ast::Decl *decl : module.file->decls) {
+    if (isa<ast::Import>(decl))
       continue;
-    }
     const ast::Ident &name = nameOf(decl);
-    auto [it, isNew] = decls.try_emplace(name.text, decl);
+    auto [it, isNew] = module.decls.try_emplace(name.text, decl);
+    auto import = module.imports.find(name.text);
     if (!isNew)
       error<diag::DuplicateName>(name.range, name.text)
           .note(nameOf(it->second).range, "the first declaration is here");
+    else if (import != module.imports.end())
+      error<diag::DuplicateName>(name.range, name.text)
+          .note(import->second.range, "the module of this name is imported here");
     else if (auto *structure = dyn_cast<ast::Struct>(decl))
       checkStruct(structure);
-    if (isa<ast::Kernel>(decl))
+    if (isa<ast::Kernel>(decl) && &module == &program.getMain())
       checkKernelName(name);
   }
 }
@@ -93,8 +94,10 @@ void Lowerer::declareAll() {
 SmallVector<const ast::Kernel *> Lowerer::selectKernels() {
   SmallVector<const ast::Kernel *> all, selected;
   std::vector<StringRef> names;
-  for (const ast::Decl *decl : file.decls)
-    if (auto *item = dyn_cast<ast::Kernel>(decl); item && decls.lookup(item->name.text) == item) {
+  const Module &main = program.getMain();
+  for (const ast::Decl *decl : main.file->decls)
+    if (auto *item = dyn_cast<ast::Kernel>(decl);
+        item && main.decls.lookup(item->name.text) == item) {
       all.push_back(item);
       names.push_back(item->name.text);
     }
@@ -125,15 +128,23 @@ void Lowerer::checkDefines(ArrayRef<const ast::Kernel *> kernels) {
       return llvm::any_of(
           item->cparams, [&](const ast::CParam &param) { return param.name.text == define.first; });
     });
-    if (!known)
-      reporter.reportCommand<diag::UnusedDefine>(define.first);
+    if (known)
+      continue;
+    std::vector<StringRef> names;
+    for (const ast::Kernel *item : kernels)
+      for (const ast::CParam &param : item->cparams)
+        names.push_back(param.name.text);
+    Report report = reporter.reportCommand<diag::UnusedDefine>(define.first);
+    if (StringRef near = nearestName(define.first, names); !near.empty())
+      report.help("did you mean `" + near + "`?");
   }
 }
 
 FailureOr<OwningOpRef<ModuleOp>> Lowerer::run() {
   module = ModuleOp::create(source.getLocation(context, {0, 0}));
   module->getOperation()->setAttr("tk.phase", builder.getStringAttr("Emitted"));
-  declareAll();
+  for (size_t i = 0, count = program.getModules().size(); i < count; ++i)
+    declareAll(*program.getModules()[i]);
   SmallVector<const ast::Kernel *> kernels = selectKernels();
   checkDefines(kernels);
   // One kernel alone is asked for even when nobody names it.
@@ -158,13 +169,22 @@ FailureOr<OwningOpRef<ModuleOp>> Lowerer::run() {
 
 FailureOr<OwningOpRef<ModuleOp>> tk::lowerToTk(MLIRContext &context, const SourceFile &source,
                                                const ast::File &file, const LowerOptions &options,
-                                               LowerError *errorClass) {
+                                               LowerError *errorClass,
+                                               std::vector<ImportedFile> *imported) {
   FailureOr<OwningOpRef<ModuleOp>> result = failure();
   llvm::runOnNewStack(kStackBytes, [&] {
-    Lowerer lowerer(context, source, file, options);
+    Program program(context, source, file, options.includes);
+    if (errorClass)
+      *errorClass = LowerError::Input;
+    if (failed(program.load()))
+      return;
+    Lowerer lowerer(context, program, options);
     result = lowerer.run();
     if (errorClass)
       *errorClass = lowerer.getErrorClass();
+    if (imported)
+      for (const auto &module : program.getModules().drop_front())
+        imported->push_back({module->path, module->source->getText().str(), module->inLibrary});
   });
   return result;
 }

@@ -126,8 +126,8 @@ Val Lowerer::instantiate(const Val &callee, const ast::Subscript *instance) {
 /// like a misspelt type (`f23`) stays an error.
 bool Lowerer::isFreeName(StringRef name) {
   bool likeDtype = llvm::isLower(name.front()) && llvm::any_of(name, llvm::isDigit);
-  return name != "_" && !likeDtype && !frame->scopes.find(name) && !decls.contains(name) && !dtypeByName(name) &&
-         !isKindName(name) && foreignAdvice(name).empty() &&
+  return name != "_" && !likeDtype && !name.contains('.') && !frame->scopes.find(name) &&
+         !findDecl(name).decl && !dtypeByName(name) && !isKindName(name) && foreignAdvice(name).empty() &&
          nearestName(name, allDtypeNames()).empty();
 }
 
@@ -150,7 +150,7 @@ void Lowerer::inferTensor(const ast::BracketType *type, const Val &value,
                           const ast::Function *function) {
   const TensorParam &tensor = *value.tensor;
   infer(type->name, Val::ofDtype(tensor.dtype), function);
-  if (type->args.size() != tensor.staticExtents.size())
+  if (type->args.size() != tensor.staticExtents.size() || !requirePresent(tensor, value.origin))
     return;
   for (auto [axis, expr] : llvm::enumerate(type->args))
     if (auto *name = dyn_cast<ast::Name>(expr))
@@ -310,6 +310,7 @@ Val Lowerer::callFunction(const FunctionCall &call) {
   Frame callee, *caller = std::exchange(frame, &callee);
   std::optional<Location> outerCall = std::exchange(callLoc, site);
   callee.function = function;
+  callee.module = call.callee.module;
   if (const Capture *capture = call.callee.capture.get()) {
     callee.scopes = capture->scopes;
     callee.scopes.push();
@@ -389,6 +390,7 @@ Val Lowerer::evalClosure(const ast::FnExpr *expr) {
   Val val;
   val.kind = Val::Kind::Function;
   val.function = function.get();
+  val.module = frame->module;
   val.capture = std::move(capture);
   return val;
 }

@@ -119,17 +119,29 @@ Val Lowerer::merge(const Val &a, const Val &b, SourceRange range, StringRef what
   return result;
 }
 
-/// What stands for a value on a path that never reads it; nothing after an error.
+/// A pointer of the type, to nothing that may be read.
+Value Lowerer::unreadPointer(const RunType &type, SourceRange range) {
+  const TensorParam *param = paramOf(Val::run(Value(), type));
+  if (!param->pointer)
+    return BaseOp::create(builder, loc(range), mlirType(type), param->value);
+  if (param->value.getType() == mlirType(type))
+    return param->value;
+  // It is one of a table's; a load that reads no memory gives the address zero.
+  RunType table = type;
+  ++table.indirections;
+  Value from = unreadPointer(table, range);
+  return LoadOp::create(builder, loc(range), mlirType(type), from,
+                        constant(Val::ofBool(false), Dtype::I1, {}, range), Value(), CacheHintAttr(),
+                        EvictHintAttr(), UnitAttr());
+}
+
+/// What stands for a value on a path that never reads it.
 Value Lowerer::unreadValue(const RunType &type, SourceRange range) {
   if (!type.pointer)
     return constant(Val::ofInt(0), type.dtype, type.shape, range);
   RunType scalar = type;
   scalar.shape.clear();
-  for (const auto &tensor : kernel.tensors)
-    if (tensor->pointer && tensor->value.getType() == mlirType(scalar))
-      return broadcastTo(tensor->value, {}, type.shape, range);
-  notBuilt(range, "a pointer that is loaded from memory and returned on some paths only");
-  return {};
+  return broadcastTo(unreadPointer(scalar, range), {}, type.shape, range);
 }
 
 /// Appends to `yields` what a branch gives for the placeholders; false after an error.

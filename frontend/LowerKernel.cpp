@@ -61,9 +61,14 @@ static Val parseDefine(StringRef text) {
     return Val::ofBool(text == "true");
   if (std::optional<Dtype> dtype = dtypeByName(text))
     return Val::ofDtype(*dtype);
-  int64_t number = 0;
-  if (!text.getAsInteger(0, number))
-    return Val::ofInt(number);
+  StringRef digits = text;
+  bool negative = digits.consume_front("-");
+  APInt number;
+  std::optional<Int128> value;
+  if (!digits.empty() && !digits.getAsInteger(0, number))
+    value = toInt128(number);
+  if (value)
+    return Val::ofInt(negative ? -*value : *value);
   return Val::ofString(text);
 }
 
@@ -149,196 +154,6 @@ std::string Lowerer::symbolName() {
 }
 
 //===----------------------------------------------------------------------===//
-// Parameters
-//===----------------------------------------------------------------------===//
-
-std::optional<Dtype> Lowerer::resolveDtype(const ast::Ident &name) {
-  std::optional<Dtype> dtype = dtypeByName(name.text);
-  if (Binding *binding = frame->scopes.find(name.text)) {
-    if (binding->val.isPoison())
-      return std::nullopt;
-    if (binding->val.kind == Val::Kind::Dtype)
-      dtype = binding->val.dtype;
-  }
-  if (!dtype) {
-    std::vector<StringRef> names = allDtypeNames().vec();
-    frame->scopes.collectNames(names);
-    Report report = error<diag::UnknownType>(name.range, name.text);
-    if (StringRef near = nearestName(name.text, names); !near.empty())
-      report.help("did you mean `" + near + "`?");
-    return std::nullopt;
-  }
-  if (!isBuilt(*dtype)) {
-    notBuilt(name.range, "the dtype `" + dtypeName(*dtype) + "`");
-    return std::nullopt;
-  }
-  return dtype;
-}
-
-bool Lowerer::setAliasClass(TensorParam &tensor, const ast::KernelParam &param) {
-  tensor.aliasClass = tensor.index;
-  for (const ast::Attribute &attr : param.attributes) {
-    StringRef name = attr.name.text;
-    if (name == "zeroed" && param.access == ast::Access::InOut && attr.args.empty())
-      continue;
-    if (name == "zeroed") {
-      error<diag::BadAttribute>(attr.range, name,
-                                "goes on an `inout` parameter, without arguments");
-      return false;
-    }
-    if (name != "alias" && name != "overlap") {
-      error<diag::UnknownAttribute>(attr.range, name, "parameter")
-          .help("parameters take @zeroed, @alias(x), @overlap(x)");
-      return false;
-    }
-    auto *other = attr.args.size() == 1 ? dyn_cast<ast::Name>(attr.args[0]) : nullptr;
-    auto it = other ? llvm::find_if(kernel.tensors,
-                                    [&](const auto &earlier) {
-                                      return earlier->decl->name.text == other->text;
-                                    })
-                    : kernel.tensors.end();
-    if (it == kernel.tensors.end()) {
-      error<diag::BadAttribute>(attr.range, name, "names one earlier tensor or pointer parameter");
-      return false;
-    }
-    tensor.aliasClass = (*it)->aliasClass;
-  }
-  return true;
-}
-
-bool Lowerer::declareTensor(const ast::KernelParam &param, unsigned index) {
-  auto *type = cast<ast::BracketType>(param.type);
-  if (type->name.text == "tile") {
-    error<diag::ParameterAccess>(type->range, param.name.text, "is a tile: a kernel takes tensors")
-        .help("write the element type: `f32[M, N]`");
-    return false;
-  }
-  std::optional<Dtype> dtype = resolveDtype(type->name);
-  if (!dtype)
-    return false;
-  // The loader's limit (docs/metadata.md).
-  constexpr size_t kMaxRank = 8;
-  if (type->args.size() > kMaxRank) {
-    error<diag::ValueOutside>(type->range, "the rank of a tensor", "0 to 8",
-                              std::to_string(type->args.size()));
-    return false;
-  }
-  auto tensor = std::make_unique<TensorParam>();
-  tensor->decl = &param;
-  tensor->index = index;
-  tensor->dtype = *dtype;
-  bool good = setAliasClass(*tensor, param);
-  kernel.tensors.push_back(std::move(tensor));
-  return good;
-}
-
-bool Lowerer::declarePointer(const ast::KernelParam &param, unsigned index) {
-  auto *type = cast<ast::PointerType>(param.type);
-  std::optional<RunType> resolved = resolvePointer(type);
-  if (!resolved)
-    return false;
-  auto pointer = std::make_unique<TensorParam>();
-  pointer->decl = &param;
-  pointer->index = index;
-  pointer->pointer = true;
-  pointer->dtype = resolved->dtype;
-  pointer->indirections = resolved->indirections;
-  bool good = setAliasClass(*pointer, param);
-  kernel.tensors.push_back(std::move(pointer));
-  return good;
-}
-
-bool Lowerer::declareScalar(const ast::KernelParam &param, unsigned index) {
-  auto *type = dyn_cast<ast::NamedType>(param.type);
-  if (!type) {
-    error<diag::ParameterAccess>(param.type->range, param.name.text,
-                                 "must be a scalar, a tensor or a pointer");
-    return false;
-  }
-  if (param.access != ast::Access::None) {
-    error<diag::ParameterAccess>(param.accessRange, param.name.text,
-                                 "is a scalar and takes no `" + ast::spelling(param.access).str() +
-                                     "`")
-        .help("a tensor is written `" + type->name.text + "[N]`, a pointer `*" + type->name.text +
-              "`");
-    return false;
-  }
-  for (const ast::Attribute &attr : param.attributes)
-    error<diag::UnknownAttribute>(attr.range, attr.name.text, "scalar parameter");
-  return param.attributes.empty() && resolveDtype(type->name);
-}
-
-bool Lowerer::declareParams() {
-  bool good = true;
-  llvm::StringMap<SourceRange> seen;
-  for (const ast::CParam &param : kernel.decl->cparams)
-    seen[param.name.text] = param.name.range;
-  for (const ast::KernelParam &param : kernel.decl->params) {
-    auto [it, isNew] = seen.try_emplace(param.name.text, param.name.range);
-    if (!isNew) {
-      error<diag::DuplicateName>(param.name.range, param.name.text)
-          .note(it->second, "the first declaration is here");
-      good = false;
-    }
-    if (isa<ast::NamedType>(param.type))
-      kernel.scalars[param.name.text] = &param;
-  }
-  for (auto [index, param] : llvm::enumerate(kernel.decl->params)) {
-    bool memory = !isa<ast::NamedType, ast::TupleType>(param.type);
-    if (param.optional || param.access == ast::Access::Scratch) {
-      notBuilt(param.range, param.optional ? "optional parameters (`?`)" : "`scratch` parameters");
-      good = false;
-    } else if (memory && param.access == ast::Access::None) {
-      error<diag::ParameterAccess>(param.name.range, param.name.text,
-                                   "needs `in`, `out` or `inout`");
-      good = false;
-    } else if (isa<ast::BracketType>(param.type))
-      good &= declareTensor(param, index);
-    else if (isa<ast::PointerType>(param.type))
-      good &= declarePointer(param, index);
-    else
-      good &= declareScalar(param, index);
-  }
-  if (!good)
-    return false;
-  for (auto &tensor : kernel.tensors)
-    if (!tensor->pointer)
-      bindExtents(*cast<ast::BracketType>(tensor->decl->type), *tensor);
-  return true;
-}
-
-/// Gives the kernel's block its arguments and the names their meaning.
-void Lowerer::bindParams(Block &entry) {
-  size_t nextTensor = 0;
-  for (auto [index, param] : llvm::enumerate(kernel.decl->params)) {
-    Val val;
-    if (isa<ast::NamedType>(param.type)) {
-      Dtype dtype = *resolveDtype(cast<ast::NamedType>(param.type)->name);
-      Value argument = entry.addArgument(toMlir(&context, dtype), loc(param.name.range));
-      val = Val::run(argument, {dtype, false, 0, {}});
-    } else {
-      TensorParam &tensor = *kernel.tensors[nextTensor++];
-      Type element = toMlir(&context, tensor.dtype);
-      auto *bracket = dyn_cast<ast::BracketType>(param.type);
-      RunType pointer{tensor.dtype, true, unsigned(index), {}, tensor.indirections};
-      Type type =
-          tensor.pointer
-              ? pointerType(pointer, tensor.aliasClass)
-              : Type(ViewType::get(&context, element, bracket->args.size(), tensor.aliasClass));
-      tensor.value = entry.addArgument(type, loc(param.name.range));
-      if (tensor.pointer)
-        val = Val::run(tensor.value, pointer);
-      else {
-        val.kind = Val::Kind::Tensor;
-        val.tensor = &tensor;
-      }
-    }
-    val.origin = param.name.range;
-    frame->scopes.bind(param.name.text, {val, false, param.name.range, std::nullopt});
-  }
-}
-
-//===----------------------------------------------------------------------===//
 // Warnings
 //===----------------------------------------------------------------------===//
 
@@ -392,6 +207,7 @@ void Lowerer::lowerKernel(const ast::Kernel &item, bool asked) {
   kernel = KernelState();
   kernel.decl = &item;
   kernelFrame.seesExtents = true;
+  kernelFrame.module = &program.getMain();
   frame = &kernelFrame;
   steps = walkDepth = regionDepth = callDepth = 0;
   outOfFuel = false;

@@ -1,6 +1,6 @@
-//===- LowerPlace.cpp - places of tensors, and parts of tiles ------------------===//
+//===- LowerPlace.cpp - places of tensors, and subscripts as values -------------===//
 
-#include "frontend/Lowerer.h"
+#include "frontend/TileLowerer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -21,7 +21,7 @@ const TensorParam *Lowerer::paramOf(const Val &pointer) {
 bool Lowerer::checkReadable(const TensorParam &tensor, SourceRange range) {
   StringRef name = tensor.decl->name.text;
   if (tensor.decl->access != ast::Access::Out)
-    return true;
+    return requirePresent(tensor, range);
   error<diag::ReadsOut>(range, name)
       .note(tensor.decl->range, "it is declared here")
       .help("declare it `inout` to read it too");
@@ -32,7 +32,7 @@ bool Lowerer::checkWritable(const TensorParam &tensor, SourceRange range) {
   StringRef name = tensor.decl->name.text;
   kernel.written.insert(name);
   if (tensor.decl->access != ast::Access::In)
-    return true;
+    return requirePresent(tensor, range);
   error<diag::WritesIn>(range, name)
       .note(tensor.decl->range, "it is declared here")
       .help("declare it `out`, or `inout` to read it too");
@@ -230,38 +230,6 @@ void Lowerer::writePlace(const Place &place, const Val &value, SourceRange range
 // Subscripts as values
 //===----------------------------------------------------------------------===//
 
-/// `t[:, None]`: new axes; whole axes stay.
-Val Lowerer::indexTile(const ast::Subscript *expr, const Val &tile) {
-  unsigned rank = tile.type.shape.size(), axis = 0;
-  Val result = tile;
-  for (const ast::Index &index : expr->indices) {
-    bool whole =
-        index.kind == ast::Index::Kind::Slice && !index.start && !index.stop && !index.step;
-    Val value = index.kind == ast::Index::Kind::Expr ? eval(index.value) : Val();
-    if (value.kind != Val::Kind::None && !whole) {
-      if (index.kind != ast::Index::Kind::Expr || !value.isPoison())
-        notBuilt(index.range, "an index of a tile other than `:` and `None`");
-      return Val::poison();
-    }
-    if (!whole) {
-      result.type.shape.insert(result.type.shape.begin() + axis, 1);
-      Type type = mlirType(result.type);
-      if (!checkTile(result.type.shape, expr->range))
-        return Val::poison();
-      result.value = ExpandDimsOp::create(builder, loc(expr->range), type, result.value,
-                                          builder.getI64IntegerAttr(axis));
-    }
-    ++axis;
-  }
-  size_t whole = llvm::count_if(
-      expr->indices, [](const ast::Index &index) { return index.kind == ast::Index::Kind::Slice; });
-  if (whole == rank)
-    return result;
-  error<diag::IndexCount>(expr->range, tile.type.str(), rank, whole)
-      .note(tile.origin, "the tile comes from here");
-  return Val::poison();
-}
-
 Val Lowerer::evalSubscript(const ast::Subscript *expr) {
   return subscriptOf(eval(expr->base), expr);
 }
@@ -292,7 +260,7 @@ Val Lowerer::subscriptOf(const Val &base, const ast::Subscript *expr) {
   }
   case Val::Kind::Run:
     if (!base.type.isScalar())
-      return indexTile(expr, base);
+      return TileLowerer(*this).index(expr, base);
     break;
   case Val::Kind::Function:
     return instantiate(base, expr);

@@ -26,7 +26,7 @@ public:
   }
   ~Report();
 
-  /// A note at a place in the file; none when `range` is empty.
+  /// A note at a place in the program; none when `range` is empty.
   Report &note(SourceRange range, const llvm::Twine &text);
   Report &note(mlir::Location place, const llvm::Twine &text);
   Report &help(const llvm::Twine &text);
@@ -38,22 +38,11 @@ private:
 
 class Reporter {
 public:
-  Reporter(mlir::MLIRContext &context, const SourceFile &source)
-      : context(context), source(&source) {}
-
-  /// While it lives, ranges are places of another text.
-  struct InSource {
-    InSource(Reporter &reporter, const SourceFile &source)
-        : reporter(reporter), before(reporter.source) {
-      reporter.source = &source;
-    }
-    ~InSource() { reporter.source = before; }
-    Reporter &reporter;
-    const SourceFile *before;
-  };
+  Reporter(mlir::MLIRContext &context, const SourceMap &sources)
+      : context(context), sources(sources) {}
 
   template <const DiagSpec &Spec, class... Args> Report report(SourceRange range, Args &&...args) {
-    return start<Spec>(source->getLocation(context, range), range, std::forward<Args>(args)...);
+    return start<Spec>(sources.getLocation(context, range), range, std::forward<Args>(args)...);
   }
   /// An error of the command line, at no place of the file.
   template <const DiagSpec &Spec, class... Args> Report reportCommand(Args &&...args) {
@@ -62,7 +51,7 @@ public:
     return start<Spec>(mlir::UnknownLoc::get(&context), SourceRange(), std::forward<Args>(args)...);
   }
 
-  mlir::Location locate(SourceRange range) const { return source->getLocation(context, range); }
+  mlir::Location locate(SourceRange range) const { return sources.getLocation(context, range); }
 
   LowerError errorClass = LowerError::None;
   unsigned numErrors = 0;
@@ -87,7 +76,7 @@ private:
   }
 
   mlir::MLIRContext &context;
-  const SourceFile *source;
+  const SourceMap &sources;
   std::set<std::tuple<int, uint32_t, uint32_t, std::string>> reported;
 };
 

@@ -1,6 +1,6 @@
 //===- LowerStmt.cpp - blocks, let and var, assignment, return ---------------===//
 
-#include "frontend/Lowerer.h"
+#include "frontend/TileLowerer.h"
 #include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
@@ -257,11 +257,12 @@ void Lowerer::assignPlace(const ast::Subscript *target, const ast::Assign *stmt)
   Val base = eval(target->base);
   if (base.isAggregate())
     return assignMember(target, stmt);
+  if (base.isRun() && !base.type.isScalar())
+    return isa<ast::Name>(target->base) ? TileLowerer(*this).assign(target, stmt)
+                                        : assignMember(target, stmt);
   if (base.kind != Val::Kind::Tensor) {
     eval(stmt->value);
-    if (base.isRun() && !base.type.pointer)
-      notBuilt(target->range, "assigning to a part of a tile");
-    else if (!base.isPoison())
+    if (!base.isPoison())
       error<diag::NotAssignable>(target->range, base.describe())
           .help(base.isPointer() ? "write `store(p + i, value)`" : "only tensors have places");
     return;

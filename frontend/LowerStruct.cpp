@@ -37,7 +37,7 @@ void Lowerer::checkStruct(const ast::Struct *decl) {
   }
 }
 
-Val Lowerer::structName(const ast::Struct *decl) {
+Val Lowerer::structName(const ast::Struct *decl, const Module *module) {
   Constructor &made = constructors[decl];
   if (!made.function) {
     for (const ast::StructField &field : decl->fields) {
@@ -56,6 +56,7 @@ Val Lowerer::structName(const ast::Struct *decl) {
   val.kind = Val::Kind::Function;
   val.function = made.function.get();
   val.structure = decl;
+  val.module = module;
   return val;
 }
 
@@ -67,6 +68,7 @@ Val Lowerer::structName(const ast::Struct *decl) {
 Val Lowerer::makeStruct(const FunctionCall &call) {
   auto type = std::make_shared<StructType>();
   type->decl = call.callee.structure;
+  type->module = call.callee.module;
   for (const ast::CParam &param : type->decl->cparams)
     type->args.push_back(frame->scopes.find(param.name.text)->val);
   Val result;
@@ -124,6 +126,7 @@ Val Lowerer::callStructMethod(const Val &self, const ast::Member *member, const 
   callee.kind = Val::Kind::Function;
   callee.function = method;
   callee.record = self.record;
+  callee.module = self.record->module;
   FunctionCall made{callee, call->range, evalArguments(call, method, /*first=*/1)};
   if (instance)
     made.callee = instantiate(callee, instance);
@@ -141,7 +144,11 @@ Val Lowerer::callStructMethod(const Val &self, const ast::Member *member, const 
 const ast::Struct *Lowerer::findStruct(const ast::Ident &name) {
   if (Binding *binding = frame->scopes.find(name.text))
     return binding->val.kind == Val::Kind::Function ? binding->val.structure : nullptr;
-  return dyn_cast_or_null<ast::Struct>(decls.lookup(name.text));
+  auto [prefix, member] = name.text.rsplit('.');
+  if (member.empty())
+    return dyn_cast_or_null<ast::Struct>(findDecl(name.text).decl);
+  const Module *module = findModule(prefix);
+  return module ? dyn_cast_or_null<ast::Struct>(module->decls.lookup(member)) : nullptr;
 }
 
 /// `State` takes any instance of it, `State[f32]` this one.

@@ -3,9 +3,10 @@
 // One object a file; kernels are instantiated one after the other. The methods are spread over
 // Lower*.cpp and Builtins*.cpp by idea: LowerFile (selection, errors), LowerKernel (parameters,
 // instances), LowerContract (host expressions), LowerStmt and LowerControl (statements),
-// LowerExpr, LowerArith (numbers), LowerIndex and LowerPlace (tensors), LowerCall and
-// LowerFunction (calls), LowerStruct, LowerAggregate (tuples), LowerType (types as they are
-// written), LowerCompileTime (functions that are evaluated).
+// LowerExpr, LowerArith (numbers), LowerIndex and LowerPlace (tensors), LowerOptional (parameters
+// that may be absent), LowerGrid, LowerCall and LowerFunction (calls), LowerStruct, LowerAggregate
+// (tuples), LowerType (types as they are written), LowerCompileTime (functions that are
+// evaluated). TileLowerer and MemoryLowerer have what stands in the table of functions.
 //
 // A function is elaborated anew at each call, in its own Frame. What an error made unknown is a
 // poisoned Val, and poison stays silent.
@@ -13,140 +14,15 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontend/Builtins.h"
-#include "frontend/Frontend.h"
-#include "frontend/LowerExit.h"
-#include "frontend/LowerReport.h"
-#include "frontend/SemaScope.h"
-#include "ir/tk/TkDialect.h"
-#include "mlir/IR/Builders.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/StringSet.h"
+#include "frontend/LowerState.h"
 #include <functional>
 #include <map>
 
 namespace tk {
 
-/// Elements of the largest tile: 2^20.
-constexpr int64_t kMaxTileElements = int64_t(1) << 20;
-/// Calls of functions inside each other.
-constexpr unsigned kMaxCallDepth = 64;
-/// Nested run-time `if`, `for` and `while` after inlining.
-constexpr unsigned kMaxRegionDepth = 200;
-/// Expressions and statements inside each other after inlining.
-constexpr unsigned kMaxWalkDepth = 4096;
-/// Numbers in one tuple or list, members of members included.
-constexpr size_t kMaxElements = 256;
-/// Trips of one static_range.
-constexpr int64_t kMaxStaticTrips = 4096;
-/// Expressions and statements elaborated for one kernel.
-constexpr unsigned kMaxSteps = 500'000;
-
-/// A kernel's tensor or pointer parameter, or a view made of one: then declaration, index and alias
-/// class are those of the parameter.
-struct TensorParam {
-  const ast::KernelParam *decl = nullptr;
-  unsigned index = 0;
-  bool pointer = false;
-  Dtype dtype = Dtype::F32;
-  int64_t aliasClass = 0;
-  llvm::SmallVector<std::optional<int64_t>> staticExtents; // of a tensor
-  unsigned indirections = 0;                               // of a pointer, as in RunType
-  mlir::Value value;                                       // the kernel's argument, or the view
-  SourceRange made;                                        // of a view: the call; else empty
-
-  bool isView() const { return made.size() != 0; }
-};
-
-/// One index of a place: a scalar, whose axis is dropped, a slice, or a tile of indices.
-struct PlaceIndex {
-  mlir::Value start; // an i64, but for a tile
-  Val tile;          // of integers
-  int64_t width = 0; // as in tk.read: 0, the width, or -1
-};
-
-/// `x[...]` with its indices evaluated.
-struct Place {
-  const TensorParam *tensor = nullptr;
-  llvm::SmallVector<mlir::Value> indices;
-  llvm::SmallVector<int64_t> widths;
-  Shape shape;
-  Val mask, fill; // None when not given
-  SourceRange range;
-};
-
-/// What follows the current block: where nothing does, nobody asks how it is left.
-enum class Tail { Code, LoopEnd, FunctionEnd };
-
-/// A place as addresses.
-struct Located {
-  Val pointer;
-  mlir::Value exists; // where the address is to be used; null after an error
-};
-
-/// What a load or store says beside the place.
-struct AccessHints {
-  CacheHintAttr cache;
-  EvictHintAttr evict;
-  bool isVolatile = false;
-};
-
-/// One function being elaborated, or the kernel.
-struct Frame {
-  const ast::Function *function = nullptr; // null: the kernel
-  bool seesExtents = false;                // the kernel, and closures that are written in it
-  Scopes scopes;
-  Val returned = Val::never(); // where code is left by `return`: its value; never where it goes on
-  SourceRange returnRange;     // the last `return`
-  unsigned loops = 0;          // around the current statement
-  Tail tail = Tail::FunctionEnd;
-  size_t paramDepth = 0;       // of the scopes, where the parameters are
-  bool hidesExit = false;      // an error has hidden a way out
-};
-
-/// An argument of a call, evaluated by the caller.
-struct Argument {
-  Val value;
-  SourceRange range;
-  ast::Ident name; // empty: positional
-};
-
-/// A call of a function of the file or of a closure.
-struct FunctionCall {
-  Val callee; // of kind Function
-  SourceRange range;
-  std::vector<Argument> args;
-};
-
-/// What the contract knows of a name in the host's expressions.
-struct HostName {
-  mlir::Attribute expr;                // a name or a number
-  const TensorParam *tensor = nullptr; // that binds it
-  unsigned axis = 0;                   // of that tensor
-  bool isStride = false;
-  unsigned uses = 0;
-  SourceRange declared;
-  mlir::Value value; // once emitted
-};
-
-/// The kernel being instantiated.
-struct KernelState {
-  const ast::Kernel *decl = nullptr;
-  KernelOp op;
-  std::vector<std::unique_ptr<TensorParam>> tensors;
-  std::vector<std::unique_ptr<TensorParam>> views;
-  llvm::MapVector<llvm::StringRef, HostName> hostNames; // extents and strides
-  llvm::MapVector<llvm::StringRef, Val> compileTime;    // compile-time parameters
-  llvm::StringMap<const ast::KernelParam *> scalars;
-  llvm::StringSet<> read, written, untaken; // parameters; names in branches not taken
-  mlir::Operation *lastExtent = nullptr;    // extents are emitted in order at the entry
-  unsigned gridRank = 1;
-};
-
 class Lowerer {
 public:
-  Lowerer(mlir::MLIRContext &context, const SourceFile &source, const ast::File &file,
-          const LowerOptions &options);
+  Lowerer(mlir::MLIRContext &context, Program &program, const LowerOptions &options);
 
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> run();
   LowerError getErrorClass() const { return reporter.errorClass; }
@@ -156,9 +32,10 @@ private:
   friend const Builtin *findBuiltin(llvm::StringRef name);
   friend struct BuiltinTable;
   friend class MemoryLowerer;
+  friend class TileLowerer;
 
   // --- LowerFile.cpp: declarations, selection, locations -----------------------
-  void declareAll();
+  void declareAll(Module &module);
   void checkKernelName(const ast::Ident &name);
   llvm::SmallVector<const ast::Kernel *> selectKernels();
   void checkDefines(llvm::ArrayRef<const ast::Kernel *> kernels);
@@ -170,6 +47,19 @@ private:
   Val notBuilt(SourceRange range, const llvm::Twine &what);
   bool spend(SourceRange range);
 
+  // --- LowerModule.cpp: names of the file, its modules, the prelude ----------------
+  /// A declaration and the module whose names it sees.
+  struct Declared {
+    const ast::Decl *decl = nullptr; // null: none
+    const Module *module = nullptr;
+  };
+  Declared findDecl(llvm::StringRef name);
+  const Module *findModule(llvm::StringRef name);
+  const Module *preludeModule();
+  static void collectDeclared(const Module &module, std::vector<llvm::StringRef> &names);
+  Val moduleMember(const Val &module, const ast::Member *member);
+  Val declValue(const Declared &declared, SourceRange range);
+
   // --- LowerKernel.cpp: one instance of one kernel -----------------------------
   void lowerKernel(const ast::Kernel &kernel, bool asked);
   bool bindCompileTime(const ast::Kernel &kernel, bool asked);
@@ -180,6 +70,8 @@ private:
   bool declarePointer(const ast::KernelParam &param, unsigned index);
   bool declareScalar(const ast::KernelParam &param, unsigned index);
   bool setAliasClass(TensorParam &tensor, const ast::KernelParam &param);
+  bool checkWords(const ast::KernelParam &param);
+  bool isParameter(llvm::StringRef name);
   void bindParams(mlir::Block &entry);
   void warnAboutParams();
   std::string symbolName();
@@ -195,15 +87,26 @@ private:
   mlir::Attribute hostCompare(const ast::CompareChain *expr);
   mlir::Attribute hostCall(const ast::Call *call);
   mlir::Attribute hostOther(const ast::Expr *expr);
+  mlir::Attribute hostPrograms(const ast::Call *call);
+  mlir::Attribute hostPresence(const ast::Name *name);
+  bool checkDivisor(llvm::StringRef op, llvm::ArrayRef<mlir::Attribute> operands,
+                    SourceRange range);
   mlir::Attribute foldHost(llvm::StringRef op, llvm::ArrayRef<mlir::Attribute> operands,
                            SourceRange range);
   mlir::Value hostValue(HostName &name);
   mlir::Attribute hostInt(Int128 value, SourceRange range);
 
+  // --- LowerGrid.cpp: grids of any rank ---------------------------------------------
+  void readGrid(const ast::Attribute &attr, mlir::NamedAttrList &fields,
+                llvm::SmallVectorImpl<mlir::Attribute> &require);
+  Val gridExtent(unsigned axis, SourceRange range);
+  std::optional<Val> hostInKernel(mlir::Attribute expr, SourceRange range);
+  std::optional<Val> hostNameInKernel(llvm::StringRef name, SourceRange range);
+  Val buildProgramId(CallArgs &args);
+
   // --- LowerAttributes.cpp: the contract -----------------------------------------
   ContractAttr buildContract();
   void readAttributes(mlir::NamedAttrList &fields);
-  void readGrid(const ast::Attribute &attr, mlir::NamedAttrList &fields);
   mlir::ArrayAttr readRequire(const ast::Attribute &attr, llvm::ArrayRef<ast::Expr *> exprs);
   void readOptions(const ast::Attribute *attr, mlir::NamedAttrList &fields);
   void readNumerics(const ast::Attribute &attr, mlir::NamedAttrList &fields);
@@ -215,10 +118,19 @@ private:
   mlir::DictionaryAttr scalarEntry(const ast::KernelParam &param);
   mlir::ArrayAttr disjointPairs();
   mlir::Attribute valueAttr(const Val &value);
+  static const ast::Attribute *findAttribute(const ast::Kernel &kernel, llvm::StringRef name);
+  static const ast::Expr *findNamed(const ast::Attribute &attr, llvm::StringRef name);
+
+  // --- LowerTune.cpp: @tune and @instances -------------------------------------------
   /// The configurations of @tune with lists multiplied out.
   using Config = std::vector<std::pair<llvm::StringRef, const ast::Expr *>>;
   std::vector<Config> configurations(const ast::Kernel &kernel);
   bool loadConfiguration(const ast::Kernel &kernel);
+  bool admits(const ast::Kernel &kernel, const Config &entry);
+  void withConfiguration(const ast::Kernel &kernel, const Config &entry,
+                         llvm::function_ref<void()> body);
+  mlir::ArrayAttr readRecords(const ast::Attribute &attr, const ast::NamedArg &arg);
+  mlir::ArrayAttr readPrune(const ast::Expr *expr, llvm::ArrayRef<Config> entries);
   Config config;
 
   // --- LowerStmt.cpp -----------------------------------------------------------
@@ -275,6 +187,7 @@ private:
   Val escaping(const Val &value, mlir::Region &region, std::vector<RunType> &types);
   bool yieldLeaves(const Val &merged, const Val &value, llvm::SmallVectorImpl<mlir::Value> &yields,
                    SourceRange range);
+  mlir::Value unreadPointer(const RunType &type, SourceRange range);
   mlir::Value unreadValue(const RunType &type, SourceRange range);
   Val fillPlaceholders(const Val &merged, mlir::ValueRange values, size_t &next);
 
@@ -338,7 +251,7 @@ private:
   Val evalName(const ast::Name *expr);
   Val unknownName(llvm::StringRef name, SourceRange range);
   Val globalName(llvm::StringRef name, SourceRange range);
-  Val constantDecl(const ast::Const *decl);
+  Val constantDecl(const ast::Const *decl, const Module *module);
   Val evalUnary(const ast::Unary *expr);
   Val evalCompare(const ast::CompareChain *expr);
   bool isForeignPrefix(const ast::Member *expr);
@@ -379,17 +292,14 @@ private:
                                     llvm::StringRef what);
   static Dtype defaultDtype(const Val &number);
   /// A compile-time number, known to fit, as IntegerAttr or FloatAttr of `dtype`.
-  mlir::TypedAttr numberAttr(const Val &number, Dtype dtype);
+  mlir::TypedAttr numberAttr(const Val &number, Dtype dtype, const CastRule &rule = {});
   mlir::Value constant(const Val &number, Dtype dtype, llvm::ArrayRef<int64_t> shape,
-                       SourceRange range);
+                       SourceRange range, const CastRule &rule = {});
   /// `value`, known to convert, with dtype and shape.
   mlir::Value materialize(const Val &value, Dtype dtype, llvm::ArrayRef<int64_t> shape,
                           SourceRange range);
   mlir::Value broadcastTo(mlir::Value value, llvm::ArrayRef<int64_t> from,
                           llvm::ArrayRef<int64_t> to, SourceRange range);
-  mlir::Value convert(mlir::Value value, Dtype from, Dtype to, llvm::ArrayRef<int64_t> shape,
-                      SourceRange range);
-  Val castTo(const Val &value, Dtype dtype, SourceRange range);
   /// Implicit conversion to `type`: numbers adapt, narrower widens, scalars broadcast.
   mlir::Value coerce(const Val &value, const RunType &type, SourceRange range,
                      llvm::StringRef what);
@@ -399,6 +309,40 @@ private:
   /// As run-time value of the default dtype when it is a compile-time number.
   std::optional<Val> asRun(const Val &value, SourceRange range);
   bool needNumber(const Val &value, SourceRange range, llvm::StringRef what);
+  /// A number that operations compute with: of no storage type.
+  bool needArithmetic(const Val &value, SourceRange range, llvm::StringRef what);
+
+  // --- LowerNumber.cpp: conversions --------------------------------------------
+  mlir::Value convert(mlir::Value value, Dtype from, Dtype to, llvm::ArrayRef<int64_t> shape,
+                      SourceRange range, const CastRule &rule = {});
+  mlir::Value convertInteger(mlir::Value value, Dtype from, Dtype to,
+                             llvm::ArrayRef<int64_t> shape, SourceRange range,
+                             const CastRule &rule);
+  mlir::Value clampToRange(mlir::Value value, Dtype from, Dtype to, llvm::ArrayRef<int64_t> shape,
+                           SourceRange range);
+  std::optional<Val> castNumber(const Val &value, Dtype dtype, SourceRange range,
+                                const CastRule &rule);
+  Val castTo(const Val &value, Dtype dtype, SourceRange range, const CastRule &rule = {});
+  Val callTo(const Val &base, const ast::Call *call);
+  bool readRounding(const Val &word, SourceRange range, CastRule &rule);
+  bool readOverflow(const Val &word, SourceRange range, Dtype to, CastRule &rule);
+  Val buildBitcast(CallArgs &args);
+  std::optional<unsigned> bitcastAxis(const CallArgs &args, Dtype to);
+
+  // --- LowerOptional.cpp, LowerGrid.cpp ---------------------------------------------
+  bool requirePresent(const TensorParam &tensor, SourceRange range);
+  std::optional<Val> presence(const Val &value, SourceRange range);
+  void collectPresent(const ast::Expr *condition, bool truth,
+                      llvm::SmallVectorImpl<unsigned> &found);
+  /// While one lives, the conditions are known to be `truth`, with what that says of optional
+  /// parameters.
+  struct Narrowed {
+    Narrowed(Lowerer &lowerer, llvm::ArrayRef<ast::Expr *> conditions, bool truth);
+    Narrowed(const Narrowed &) = delete;
+    ~Narrowed() { lowerer.kernel.present = before; }
+    Lowerer &lowerer;
+    llvm::SmallSet<unsigned, 4> before;
+  };
 
   // --- LowerPlace.cpp ----------------------------------------------------------
   std::optional<Place> evalPlace(const ast::Subscript *expr, const TensorParam *tensor);
@@ -419,7 +363,6 @@ private:
   void writePlace(const Place &place, const Val &value, SourceRange range,
                   const AccessHints &hints = {});
   Val subscriptOf(const Val &base, const ast::Subscript *expr);
-  Val indexTile(const ast::Subscript *expr, const Val &tile);
   const TensorParam *paramOf(const Val &pointer);
   bool checkReadable(const TensorParam &tensor, SourceRange range);
   bool checkWritable(const TensorParam &tensor, SourceRange range);
@@ -472,7 +415,7 @@ private:
   };
   unsigned wantsCompileTime = 0;
   Val evalCompileTime(const ast::Expr *expr);
-  Val numberOf(const Val &number, Dtype dtype);
+  Val numberOf(const Val &number, Dtype dtype, const CastRule &rule = {});
   void inScratch(llvm::function_ref<void()> body);
   bool runsNow(const ast::Call *range);
   bool runsNow(const ast::While *stmt);
@@ -489,7 +432,7 @@ private:
 
   // --- LowerStruct.cpp -------------------------------------------------------------
   void checkStruct(const ast::Struct *decl);
-  Val structName(const ast::Struct *decl);
+  Val structName(const ast::Struct *decl, const Module *module);
   Val makeStruct(const FunctionCall &call);
   std::optional<size_t> fieldIndex(const Val &value, const ast::Ident &name);
   static const ast::Function *findMethod(const ast::Struct &decl, llvm::StringRef name);
@@ -526,21 +469,15 @@ private:
   // --- LowerCall.cpp -----------------------------------------------------------
   Val evalCall(const ast::Call *call);
   Val callEvaluated(Val callee, const ast::Call *call, const ast::Subscript *instance);
-  Val callBuiltin(const Builtin *builtin, const ast::Call *call, const ast::Subscript *instance);
+  Val callBuiltin(const Builtin *builtin, const ast::Call *call, const ast::Subscript *instance,
+                  const Val *self = nullptr);
   Val callMethod(const ast::Member *member, const ast::Call *call, const ast::Subscript *instance);
   bool matchArguments(CallArgs &args);
 
   // --- Builtins*.cpp -----------------------------------------------------------
-  Val buildProgramId(CallArgs &args);
   Val buildArange(CallArgs &args);
   Val buildZeros(CallArgs &args);
   Val buildFull(CallArgs &args);
-  void warnPositionalAxis(const CallArgs &args, Int128 axis);
-  Val buildReduce(CallArgs &args);
-  Val buildUnary(CallArgs &args);
-  Val buildMinMax(CallArgs &args);
-  Val buildFma(CallArgs &args);
-  Val buildClamp(CallArgs &args);
   Val buildWhere(CallArgs &args);
   Val buildCdiv(CallArgs &args);
   Val buildLen(CallArgs &args);
@@ -548,23 +485,21 @@ private:
   Val buildStaticAssert(CallArgs &args);
   Val buildRange(CallArgs &args);
   Val filledTile(CallArgs &args, const Val &value);
+  std::optional<RunType> tileType(CallArgs &args, Dtype otherwise);
   std::optional<Shape> sidesOf(CallArgs &args);
-  Val minMax(bool wantMax, const Val &lhs, const Val &rhs, SourceRange range, llvm::StringRef what);
   Val choose(const Val &condition, const Val &a, const Val &b, SourceRange range);
   bool needIntegers(CallArgs &args);
-  mlir::Value combine(llvm::StringRef name, mlir::Value a, mlir::Value b, Dtype dtype,
-                      SourceRange range);
   std::string valuesOf(const ast::Expr *condition);
 
   mlir::MLIRContext &context;
-  const SourceFile &source;
-  const ast::File &file;
+  Program &program;
+  SourceMap &source; // of the program
   const LowerOptions &options;
   Reporter reporter;
   mlir::OpBuilder builder;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 
-  llvm::StringMap<const ast::Decl *> decls;
+  std::optional<const Module *> prelude; // once it is needed
   struct ConstState {
     bool busy = false;
     std::optional<Val> value;
@@ -582,6 +517,7 @@ private:
   unsigned steps = 0;
   bool outOfFuel = false;
   bool inExtents = false; // an expression of a tensor parameter's type is being read
+  bool inWorkspace = false; // and that parameter is workspace
 };
 
 } // namespace tk

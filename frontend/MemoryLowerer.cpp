@@ -44,7 +44,8 @@ bool MemoryLowerer::evalTarget(CallArgs &args, const ast::Expr *expr) {
 }
 
 bool MemoryLowerer::mayRead(const MemoryTarget &target) {
-  return target.isTable() || walk.checkReadable(*target.param, target.range);
+  return target.isTable() ? walk.requirePresent(*target.param, target.range)
+                          : walk.checkReadable(*target.param, target.range);
 }
 
 bool MemoryLowerer::mayWrite(const MemoryTarget &target, StringRef what) {

@@ -17,7 +17,8 @@ static constexpr size_t kMaxShownLength = 40;
 static llvm::LogicalResult checkText(mlir::MLIRContext &context, const SourceFile &source) {
   llvm::StringRef text = source.getText();
   auto at = [&](size_t offset, size_t size) {
-    return source.getLocation(context, {uint32_t(offset), uint32_t(offset + size)});
+    uint32_t begin = uint32_t(source.getBase() + offset);
+    return source.getLocation(context, {begin, uint32_t(begin + size)});
   };
   if (text.size() > SourceFile::kMaxBytes)
     return emit<diag::FileTooLarge>(at(0, 0), text.size(), SourceFile::kMaxBytes);
@@ -57,7 +58,7 @@ llvm::FailureOr<ParsedExpr> tk::parseExpression(mlir::MLIRContext &context,
 
 Parser::Parser(mlir::MLIRContext &context, const SourceFile &source, ast::File &file)
     : source(source), file(file), errors(context, source), lexer(source, errors),
-      current(lexer.next()) {}
+      current(lexer.next()), previousBegin(source.getBase()), previousEnd(source.getBase()) {}
 
 ast::Expr *Parser::parseWholeExpression() {
   NewlineScope blank(newlineBlank, true);
@@ -252,16 +253,17 @@ bool Parser::expectClose(Tok close, SourceRange opening, llvm::StringRef advice)
 
 /// At `//` or `/*` where no operator can stand: reports it and skips what was meant as a comment.
 bool Parser::skipSlashComment() {
-  bool isBlock = is(Tok::Slash) && source.getText().substr(begin()).starts_with("/*");
+  size_t place = begin() - source.getBase();
+  bool isBlock = is(Tok::Slash) && source.getText().substr(place).starts_with("/*");
   if (!isBlock && !is(Tok::SlashSlash))
     return false;
   report<diag::SlashComment>(here(), isBlock ? "/*" : "//")
       .help("comments begin with `#`; `//` divides integers");
   llvm::StringRef all = source.getText();
-  size_t end = isBlock ? all.find("*/", begin() + 2) : all.find('\n', begin());
+  size_t end = isBlock ? all.find("*/", place + 2) : all.find('\n', place);
   if (isBlock && end != llvm::StringRef::npos)
     end += 2;
-  lexer.skipTo(uint32_t(std::min(end, all.size())));
+  lexer.skipTo(source.getBase() + uint32_t(std::min(end, all.size())));
   // The token before the comment still is the one before what follows it.
   bool newline = current.newlineBefore;
   next.reset();

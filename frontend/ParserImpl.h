@@ -193,8 +193,8 @@ private:
   Token current;
   std::optional<Token> next; // lexed only when asked for: see skipSlashComment
   Tok previousKind = Tok::Eof;
-  uint32_t previousBegin = 0;
-  uint32_t previousEnd = 0;
+  uint32_t previousBegin;
+  uint32_t previousEnd;
   bool newlineBlank = false;
   bool endTaken = false; // the End before `current` was consumed
 

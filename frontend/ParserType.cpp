@@ -36,6 +36,12 @@ Type *Parser::parsePlainType() {
   }
   Ident name{text(), here()};
   advance();
+  // `nn.State`: a struct of a module.
+  while (is(Tok::Dot) && ahead().kind == Tok::Name) {
+    advance();
+    name = {file.copy(llvm::StringRef((name.text + "." + text()).str())), join(name.range, here())};
+    advance();
+  }
   if (is(Tok::LBracket))
     return parseBracketType(name);
   auto *type = file.make<NamedType>(name.range);

@@ -35,6 +35,7 @@ bool Val::isCompileTime() const {
   case Kind::Run:
   case Kind::Tensor:
   case Kind::Never:
+  case Kind::Module:
   case Kind::Unit:
   case Kind::Poison:
     return false;
@@ -114,6 +115,8 @@ std::string Val::describe() const {
     return (structure ? "the struct `" : "the function `") + function->name.text.str() + "`";
   case Kind::Builtin:
     return "a built-in function";
+  case Kind::Module:
+    return "a module";
   }
   return "";
 }
@@ -151,7 +154,7 @@ bool tk::sameValue(const Val &a, const Val &b) {
     return a.value == b.value;
   default:
     return a.tensor == b.tensor && a.function == b.function && a.capture == b.capture &&
-           a.builtin == b.builtin && sameType(a.record.get(), b.record.get()) &&
+           a.builtin == b.builtin && a.module == b.module && sameType(a.record.get(), b.record.get()) &&
            sameValues(a.elements, b.elements);
   }
 }

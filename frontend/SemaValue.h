@@ -17,6 +17,7 @@ namespace tk {
 
 struct Builtin;
 struct Capture;
+struct Module;
 struct StructType;
 struct TensorParam;
 
@@ -38,6 +39,7 @@ struct Val {
     Tensor, // a tensor parameter
     Function,
     Builtin,
+    Module,
   };
 
   Kind kind = Kind::Poison;
@@ -53,6 +55,7 @@ struct Val {
   const ast::Function *function = nullptr;
   std::shared_ptr<const tk::Capture> capture; // of a closure: what its body sees
   const tk::Builtin *builtin = nullptr;
+  const tk::Module *module = nullptr;       // itself, or that of a function
   const ast::Struct *structure = nullptr;   // of a struct's name, which is a function
   std::shared_ptr<const StructType> record; // of a structure, and of a method of one
   SourceRange origin; // the expression that made it; empty when nothing in the file did
@@ -149,6 +152,7 @@ private:
 /// A struct with its compile-time parameters: the type of a structure.
 struct StructType {
   const ast::Struct *decl = nullptr;
+  const Module *module = nullptr; // that declares it
   std::vector<Val> args;
 
   /// "State[f32]".

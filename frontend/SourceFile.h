@@ -4,6 +4,9 @@
 // in bytes, as MLIR's FileLineColRange has them; the end column is one past the last byte.
 // The syntax tree points into the text: a SourceFile outlives the trees parsed from it.
 //
+// A program of several files lays them end to end: the offsets of each begin at its base, so that
+// a range names a place in any of them. A SourceMap finds the file again.
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 
@@ -11,12 +14,13 @@
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace tk {
 
-/// Bytes [begin, end) of a SourceFile.
+/// Bytes [begin, end) of a SourceFile, counted from the first byte of the program's first file.
 struct SourceRange {
   uint32_t begin = 0;
   uint32_t end = 0;
@@ -42,7 +46,7 @@ public:
   /// The longest text parseFile takes; offsets would allow 4 GiB.
   static constexpr size_t kMaxBytes = size_t(16) << 20;
 
-  SourceFile(std::string path, std::string text);
+  SourceFile(std::string path, std::string text, uint32_t base = 0);
   // Trees and locations point into the text.
   SourceFile(const SourceFile &) = delete;
   SourceFile &operator=(const SourceFile &) = delete;
@@ -50,8 +54,10 @@ public:
   llvm::StringRef getPath() const { return path; }
   llvm::StringRef getText() const { return text; }
   llvm::StringRef getText(SourceRange range) const {
-    return llvm::StringRef(text).slice(range.begin, range.end);
+    return llvm::StringRef(text).slice(range.begin - base, range.end - base);
   }
+  /// The offset of the first byte.
+  uint32_t getBase() const { return base; }
 
   unsigned getNumLines() const { return unsigned(lineStarts.size()); }
   /// The text of a line (from 1) without its line break; empty when there is no such line.
@@ -65,7 +71,27 @@ public:
 private:
   std::string path;
   std::string text;
-  std::vector<uint32_t> lineStarts; // only for the first kMaxBytes
+  uint32_t base;
+  std::vector<uint32_t> lineStarts; // in `text`; only for the first kMaxBytes
+};
+
+/// The files of a program, by place.
+class SourceMap {
+public:
+  /// A file that others own; its base is 0 or behind all others.
+  void add(const SourceFile &file) { files.push_back(&file); }
+  /// Lays a file behind the others; null when 32 bits do not reach that far.
+  const SourceFile *add(std::string path, std::string text);
+
+  const SourceFile &fileAt(uint32_t offset) const;
+  llvm::StringRef getText(SourceRange range) const { return fileAt(range.begin).getText(range); }
+  mlir::Location getLocation(mlir::MLIRContext &context, SourceRange range) const {
+    return fileAt(range.begin).getLocation(context, range);
+  }
+
+private:
+  std::vector<const SourceFile *> files; // by base
+  std::vector<std::unique_ptr<SourceFile>> owned;
 };
 
 } // namespace tk

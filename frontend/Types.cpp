@@ -14,22 +14,22 @@ struct Row {
   StringRef name;
   unsigned bits;
   Class kind;
-  bool built;
+  bool storage;
 };
 } // namespace
 
 static const Row table[] = {
-    {"i1", 1, Class::Bool, true},           {"i4", 4, Class::Signed, false},
-    {"i8", 8, Class::Signed, true},         {"i16", 16, Class::Signed, true},
-    {"i32", 32, Class::Signed, true},       {"i64", 64, Class::Signed, true},
-    {"u4", 4, Class::Unsigned, false},      {"u8", 8, Class::Unsigned, true},
-    {"u16", 16, Class::Unsigned, true},     {"u32", 32, Class::Unsigned, true},
-    {"u64", 64, Class::Unsigned, true},     {"f16", 16, Class::Float, true},
-    {"bf16", 16, Class::Float, true},       {"f32", 32, Class::Float, true},
-    {"f64", 64, Class::Float, true},        {"f8e4m3fn", 8, Class::Float, false},
-    {"f8e5m2", 8, Class::Float, false},     {"f8e4m3fnuz", 8, Class::Float, false},
-    {"f8e5m2fnuz", 8, Class::Float, false}, {"f4e2m1", 4, Class::Float, false},
-    {"e8m0", 8, Class::Float, false},
+    {"i1", 1, Class::Bool, false},        {"i4", 4, Class::Signed, true},
+    {"i8", 8, Class::Signed, false},      {"i16", 16, Class::Signed, false},
+    {"i32", 32, Class::Signed, false},    {"i64", 64, Class::Signed, false},
+    {"u4", 4, Class::Unsigned, true},     {"u8", 8, Class::Unsigned, false},
+    {"u16", 16, Class::Unsigned, false},  {"u32", 32, Class::Unsigned, false},
+    {"u64", 64, Class::Unsigned, false},  {"f16", 16, Class::Float, false},
+    {"bf16", 16, Class::Float, false},    {"f32", 32, Class::Float, false},
+    {"f64", 64, Class::Float, false},     {"f8e4m3fn", 8, Class::Float, true},
+    {"f8e5m2", 8, Class::Float, true},    {"f8e4m3fnuz", 8, Class::Float, true},
+    {"f8e5m2fnuz", 8, Class::Float, true}, {"f4e2m1", 4, Class::Float, true},
+    {"e8m0", 8, Class::Float, true},
 };
 
 static const Row &row(Dtype dtype) {
@@ -75,8 +75,14 @@ bool tk::isSignedInteger(Dtype dtype) {
 bool tk::isUnsignedLike(Dtype dtype) {
   return row(dtype).kind == Class::Unsigned || row(dtype).kind == Class::Bool;
 }
-bool tk::isBuilt(Dtype dtype) {
-  return row(dtype).built;
+bool tk::isStorage(Dtype dtype) {
+  return row(dtype).storage;
+}
+bool tk::hasInfinity(Dtype dtype) {
+  return isFloat(dtype) && (!isStorage(dtype) || dtype == Dtype::F8E5M2);
+}
+bool tk::hasNan(Dtype dtype) {
+  return isFloat(dtype) && dtype != Dtype::F4E2M1;
 }
 
 mlir::Type tk::toMlir(mlir::MLIRContext *context, Dtype dtype) {
@@ -89,6 +95,18 @@ mlir::Type tk::toMlir(mlir::MLIRContext *context, Dtype dtype) {
     return mlir::Float32Type::get(context);
   case Dtype::F64:
     return mlir::Float64Type::get(context);
+  case Dtype::F8E4M3FN:
+    return mlir::Float8E4M3FNType::get(context);
+  case Dtype::F8E5M2:
+    return mlir::Float8E5M2Type::get(context);
+  case Dtype::F8E4M3FNUZ:
+    return mlir::Float8E4M3FNUZType::get(context);
+  case Dtype::F8E5M2FNUZ:
+    return mlir::Float8E5M2FNUZType::get(context);
+  case Dtype::F4E2M1:
+    return mlir::Float4E2M1FNType::get(context);
+  case Dtype::E8M0:
+    return mlir::Float8E8M0FNUType::get(context);
   default:
     return mlir::IntegerType::get(context, dtypeBits(dtype));
   }
@@ -102,6 +120,18 @@ const fltSemantics &tk::floatSemantics(Dtype dtype) {
     return APFloat::BFloat();
   case Dtype::F64:
     return APFloat::IEEEdouble();
+  case Dtype::F8E4M3FN:
+    return APFloat::Float8E4M3FN();
+  case Dtype::F8E5M2:
+    return APFloat::Float8E5M2();
+  case Dtype::F8E4M3FNUZ:
+    return APFloat::Float8E4M3FNUZ();
+  case Dtype::F8E5M2FNUZ:
+    return APFloat::Float8E5M2FNUZ();
+  case Dtype::F4E2M1:
+    return APFloat::Float4E2M1FN();
+  case Dtype::E8M0:
+    return APFloat::Float8E8M0FNU();
   default:
     return APFloat::IEEEsingle();
   }

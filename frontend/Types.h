@@ -49,7 +49,7 @@ std::optional<Dtype> dtypeByName(llvm::StringRef name);
 llvm::ArrayRef<llvm::StringRef> allDtypeNames();
 
 unsigned dtypeBits(Dtype dtype);
-/// Bytes one element takes in memory: an i1 takes one.
+/// Bytes that one element begins at: an i1 takes one, two of 4 bits share one.
 unsigned dtypeBytes(Dtype dtype);
 bool isFloat(Dtype dtype);
 /// Integers, signed or not; i1 is a truth value and no integer.
@@ -57,11 +57,14 @@ bool isInteger(Dtype dtype);
 bool isSignedInteger(Dtype dtype);
 /// Unsigned integers and i1: what widens by zeros.
 bool isUnsignedLike(Dtype dtype);
-/// False for the types that only pack and convert (fp8, fp4, i4, u4, e8m0), which are not built.
-bool isBuilt(Dtype dtype);
+/// Types that are stored, moved and converted, and have no arithmetic: i4, u4, fp8, f4e2m1, e8m0.
+bool isStorage(Dtype dtype);
+/// Floats that have infinities, and a code for NaN.
+bool hasInfinity(Dtype dtype);
+bool hasNan(Dtype dtype);
 
 mlir::Type toMlir(mlir::MLIRContext *context, Dtype dtype);
-/// Of f16, bf16, f32, f64.
+/// Of a float.
 const llvm::fltSemantics &floatSemantics(Dtype dtype);
 
 using Shape = llvm::SmallVector<int64_t, 4>;

@@ -29,7 +29,8 @@ struct PruneVariants : tk::impl::PruneVariantsBase<PruneVariants> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
-    for (KernelOp kernel : llvm::to_vector(module.getOps<KernelOp>())) {
+    SmallVector<Operation *> needless; // erased at the end: they are among the kernels visited
+    for (KernelOp kernel : module.getOps<KernelOp>()) {
       auto used = kernel->getAttrOfType<ArrayAttr>("tkg.used_facts");
       if (!used)
         continue;
@@ -43,8 +44,10 @@ struct PruneVariants : tk::impl::PruneVariantsBase<PruneVariants> {
       kernel->removeAttr("facts");
       std::string general = (kernel.getSymName() + "__any").str();
       if (Operation *other = symbols.lookup(general))
-        symbols.erase(other);
+        needless.push_back(other);
     }
+    for (Operation *kernel : needless)
+      symbols.erase(kernel);
   }
 };
 } // namespace

@@ -23,6 +23,8 @@ public:
         entries(fields.getAs<ArrayAttr>("args")) {}
 
   Names names();
+  void forEachTensor(llvm::function_ref<void(DictionaryAttr, const Argument &)> fn);
+  void bindPrograms(Names &names);
   LogicalResult bind(Binding &binding);
 
 private:
@@ -55,19 +57,24 @@ const Argument *Binder::find(StringRef name) const {
   return nullptr;
 }
 
-/// What a bare name stands for is bound once.
-static void bindSides(DictionaryAttr entry, StringRef key, ArrayRef<int64_t> sides, Names &names) {
+/// What a bare name stands for is bound once. Of strides only those of axes along which there is
+/// more than one element, unless `all`.
+static void bindSides(DictionaryAttr entry, StringRef key, const Buffer &buffer, bool all,
+                      Names &names) {
   auto list = entry.getAs<ArrayAttr>(key);
+  const std::vector<int64_t> &sides = key == "strides" ? buffer.strides : buffer.extents;
   for (auto [i, expr] : llvm::enumerate(list ? list.getValue() : ArrayRef<Attribute>())) {
     auto name = dyn_cast<StringAttr>(expr);
-    if (name && name.getValue() != "_" && i < sides.size())
+    if (name && name.getValue() != "_" && i < sides.size() && (all || buffer.extents[i] > 1))
       names.try_emplace(name.getValue().str(), sides[i]);
   }
 }
 
-static void bindOwnStrides(const Argument &argument, Names &names) {
+static void bindOwnSides(const Argument &argument, Names &names) {
   for (auto [axis, stride] : llvm::enumerate(argument.buffer->strides))
     names.try_emplace(argument.name + ".s" + std::to_string(axis), stride);
+  for (auto [axis, extent] : llvm::enumerate(argument.buffer->extents))
+    names.try_emplace(argument.name + ".e" + std::to_string(axis), extent);
   // Buffers lie on the largest alignment anybody asks for: an address is its offset.
   names.try_emplace(argument.name + ".ptr",
                     argument.buffer->origin * int64_t(byteSize(argument.buffer->dtype)));
@@ -77,6 +84,7 @@ Names Binder::names() {
   Names names;
   names["sms"] = options.sms;
   names["dev.clusters"] = options.sms;
+  names["occ.blocks_per_sm"] = 1;
   for (NamedAttribute value : fields.getAs<DictionaryAttr>("instance"))
     if (auto integer = dyn_cast<IntegerAttr>(value.getValue()))
       names[value.getName().str()] =
@@ -91,15 +99,34 @@ Names Binder::names() {
     else if (auto value = entry.getAs<IntegerAttr>("default"))
       names[textOf(entry, "name").str()] = value.getInt();
   }
+  forEachTensor([&](DictionaryAttr entry, const Argument &argument) {
+    bindSides(entry, "extents", *argument.buffer, /*all=*/true, names);
+    bindOwnSides(argument, names);
+  });
+  for (bool all : {false, true})
+    forEachTensor([&](DictionaryAttr entry, const Argument &argument) {
+      bindSides(entry, "strides", *argument.buffer, all, names);
+    });
+  bindPrograms(names);
+  return names;
+}
+
+void Binder::forEachTensor(llvm::function_ref<void(DictionaryAttr, const Argument &)> fn) {
   for (DictionaryAttr entry : entries.getAsRange<DictionaryAttr>()) {
     const Argument *argument = find(textOf(entry, "name"));
-    if (!argument || !argument->buffer)
-      continue;
-    bindSides(entry, "extents", argument->buffer->extents, names);
-    bindOwnStrides(*argument, names);
-    bindSides(entry, "strides", argument->buffer->strides, names);
+    if (argument && argument->buffer)
+      fn(entry, *argument);
   }
-  return names;
+}
+
+/// Workspace may have an extent that is a side of the grid, where the grid is known already.
+void Binder::bindPrograms(Names &names) {
+  auto grid = fields.getAs<ArrayAttr>("grid");
+  for (size_t axis = 0; axis < 3; ++axis) {
+    std::string problem;
+    if (std::optional<int64_t> side = evaluate(grid[axis], names, problem))
+      names.try_emplace("programs." + std::to_string(axis), *side);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,9 +144,11 @@ LogicalResult Binder::checkMemory(DictionaryAttr entry, const Argument &argument
       return tk::emit<diag::RunMisaligned>(kernel.getLoc(), argument.name, align.getInt());
   }
   auto zeroed = entry.getAs<BoolAttr>("zeroed");
-  for (int64_t i = 0; zeroed && zeroed.getValue() && i < buffer.elements; ++i) {
-    const uint8_t *element = buffer.data() + size_t(i) * byteSize(buffer.dtype);
-    bool isWritten = buffer.written.empty() || buffer.written[i];
+  const int64_t count = zeroed && zeroed.getValue() ? buffer.numElements() : 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t at = buffer.elementAt(i);
+    const uint8_t *element = buffer.data() + size_t(at) * byteSize(buffer.dtype);
+    bool isWritten = buffer.written.empty() || buffer.written[size_t(at)];
     if (isWritten && elementToDouble(buffer.dtype, element) == 0)
       continue;
     return tk::emit<diag::RunNotZeroed>(kernel.getLoc(), argument.name, i,
@@ -176,7 +205,8 @@ LogicalResult Binder::matchArguments(Binding &binding) {
       isGood &= succeeded(checkArgument(entry, *argument, kernel.getArgumentTypes()[i]));
       continue;
     }
-    if (entry.contains("default"))
+    auto optional = entry.getAs<BoolAttr>("optional");
+    if (entry.contains("default") || (optional && optional.getValue()))
       continue;
     (void)tk::emit<diag::RunArgumentMissing>(kernel.getLoc(), kernel.getSymName(),
                                              textOf(entry, "name"));
@@ -208,11 +238,21 @@ LogicalResult Binder::checkSides(DictionaryAttr entry, const Argument &argument,
     std::optional<int64_t> wanted = evaluate(strides[axis], names, problem);
     if (!wanted)
       return tk::emit<diag::RunExpression>(kernel.getLoc(), text, problem);
+    if (buffer.strides[axis] == 0 && textOf(entry, "access") != "in")
+      return tk::emit<diag::RunStrideZero>(kernel.getLoc(), axis, argument.name);
     if (*wanted != buffer.strides[axis])
       return tk::emit<diag::RunStrideMismatch>(kernel.getLoc(), axis, argument.name,
                                                buffer.strides[axis], text, *wanted);
   }
   return success();
+}
+
+/// What an argument gives the kernel to write: what pointers point to, not the table of them.
+static void collectBuffers(const Argument &argument, llvm::SmallPtrSetImpl<Buffer *> &buffers) {
+  if (argument.pointees.empty() && argument.buffer)
+    buffers.insert(argument.buffer);
+  for (const Argument &pointee : argument.pointees)
+    collectBuffers(pointee, buffers);
 }
 
 LogicalResult Binder::checkDisjoint() {
@@ -223,8 +263,13 @@ LogicalResult Binder::checkDisjoint() {
     auto first = dyn_cast<StringAttr>(pair[0]), second = dyn_cast<StringAttr>(pair[1]);
     const Argument *a = first ? find(first.getValue()) : nullptr;
     const Argument *b = second ? find(second.getValue()) : nullptr;
+    if (!a || !b)
+      continue;
     // Buffers own their memory: two overlap only when they are one.
-    if (a && b && a->buffer && a->buffer == b->buffer)
+    llvm::SmallPtrSet<Buffer *, 4> ofA, ofB;
+    collectBuffers(*a, ofA);
+    collectBuffers(*b, ofB);
+    if (llvm::any_of(ofA, [&](Buffer *buffer) { return ofB.contains(buffer); }))
       return tk::emit<diag::RunOverlap>(kernel.getLoc(), a->name, b->name);
   }
   return success();

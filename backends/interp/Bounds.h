@@ -9,8 +9,8 @@
 // Where both operands are equal on all engines (bound 0) and the operation is correctly rounded,
 // the result is too. So exact data keeps bound 0 and must agree in every bit. What is not bounded:
 // branches and integers that depend on a float near its threshold; select takes the bound of the
-// side the interpreter takes. A combine that is not a plain sum is bounded for the interpreter's
-// tree only.
+// side the interpreter takes; so are indices that sort and argmax-like combines give near ties. A
+// combine that is not a plain sum is bounded for the interpreter's order only.
 //
 // Each instruction here stands beside the one that makes the value and reads its operands and
 // result.
@@ -31,11 +31,23 @@ InstFn selectBoundSelect(bool scalarCondition);
 /// `contracts`: of a product whose rounding a contraction may leave out.
 InstFn selectBoundBinary(BinaryOp op, DType type, bool contracts);
 InstFn selectBoundFma(DType type);
-/// aux: ulps allowed, 0 for correct rounding.
-InstFn selectBoundUnary(UnaryMath fn, DType type);
-/// aux: 1 when rounding toward zero.
+/// aux: ulps allowed, 0 for correct rounding; b: the UnaryMath.
+InstFn selectBoundUnary(DType type);
+/// aux: ulps allowed, 0 for correct rounding; c: the BinaryMath.
+InstFn selectBoundBinaryFn(DType type);
+/// aux: these flags.
+constexpr uint32_t kBoundDirected = 1; // not rounded to nearest
+constexpr uint32_t kBoundExcess = 2;   // what is too large becomes infinity or NaN
 InstFn selectBoundRound(DType from, DType to);
-/// aux: index of a ReducePlan that is a plain sum.
+/// aux: index of a ReducePlan that is a plain sum, of a reduction or a scan.
 InstFn selectBoundSum(DType type);
+InstFn selectBoundScanSum(DType type);
+/// aux: index of a SortPlan.
+InstFn selectBoundSort(DType type);
+/// aux: index of a DotPlan.
+InstFn selectBoundDot(DType accumulator);
+/// Bits read as floats: 0 where the bits are the same on all engines. a: floats, or none; c: their
+/// number.
+InstFn selectBoundBitcast();
 
 } // namespace tk::interp

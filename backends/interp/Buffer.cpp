@@ -2,7 +2,6 @@
 
 #include "backends/interp/Interp.h"
 #include "ir/diagnostics/Diagnostics.h"
-#include "llvm/ADT/StringSwitch.h"
 #include <cstring>
 
 using namespace mlir;
@@ -92,26 +91,21 @@ Argument Argument::absent(std::string name) {
   return argument;
 }
 
+Argument Argument::pointers(std::string name, Buffer &table, std::vector<Argument> pointees) {
+  Argument argument = tensor(std::move(name), table);
+  argument.pointees = std::move(pointees);
+  return argument;
+}
+
 std::optional<DType> tk::interp::parseDType(StringRef name) {
-  return llvm::StringSwitch<std::optional<DType>>(name)
-      .Case("i1", DType::i1)
-      .Case("i8", DType::i8)
-      .Case("i16", DType::i16)
-      .Case("i32", DType::i32)
-      .Case("i64", DType::i64)
-      .Case("u8", DType::u8)
-      .Case("u16", DType::u16)
-      .Case("u32", DType::u32)
-      .Case("u64", DType::u64)
-      .Case("f16", DType::f16)
-      .Case("bf16", DType::bf16)
-      .Case("f32", DType::f32)
-      .Case("f64", DType::f64)
-      .Default(std::nullopt);
+  for (unsigned i = 0; i < unsigned(DType::ptr); ++i)
+    if (name == nameOf(DType(i)))
+      return DType(i);
+  return std::nullopt;
 }
 
 FailureOr<DType> tk::interp::dtypeOf(KernelOp kernel, DictionaryAttr entry) {
-  StringRef name = entry.getAs<StringAttr>("dtype").getValue();
+  StringRef name = entry.getAs<StringAttr>("dtype").getValue().ltrim('*'); // of pointers, too
   if (std::optional<DType> dtype = parseDType(name))
     return *dtype;
   std::string why = "has a parameter of type " + name.str();

@@ -41,8 +41,32 @@ enum class UnaryMath : uint8_t {
   Erf,
   Floor,
   Ceil,
-  Sigmoid
+  Sigmoid,
+  Exp10,
+  Expm1,
+  Log10,
+  Log1p,
+  Round,
+  Trunc,
+  Tan,
+  Sinh,
+  Cosh,
+  Asin,
+  Acos,
+  Atan,
+  Asinh,
+  Acosh,
+  Atanh,
+  Erfc,
+  Erfinv,
+  Lgamma,
+  Cbrt
 };
+
+/// In the order of tk::BinaryFn.
+enum class BinaryMath : uint8_t { Pow, Atan2, Hypot, Fmod, Copysign, MulHi };
+/// In the order of tk::BitsFn.
+enum class BitsMath : uint8_t { Popcount, Clz, Ctz, Brev };
 
 /// Comparisons of integers; the unsigned ones are apart.
 enum class IntCompare : uint8_t { Eq, Ne, Lt, Le, Gt, Ge, ULt, ULe, UGt, UGe };
@@ -66,13 +90,6 @@ enum class FloatCompare : uint8_t {
   True
 };
 
-struct CastRule {
-  bool fromUnsigned = false;
-  bool toUnsigned = false;
-  bool towardZero = true; // float to integer: truncate
-  bool saturate = true;
-};
-
 // ExecArith.cpp
 InstFn selectBinary(BinaryOp op, DType type, bool isUnsigned);
 InstFn selectFma(DType type);
@@ -84,13 +101,16 @@ InstFn selectCompare(IntCompare predicate, DType type);
 InstFn selectCompare(FloatCompare predicate, DType type);
 InstFn selectSelect(unsigned elementBytes, bool scalarCondition);
 
-// ExecUnary.cpp
+// ExecUnary.cpp, ExecBinaryFn.cpp
 InstFn selectUnary(UnaryMath fn, DType type);
+InstFn selectBinaryFn(BinaryMath fn, DType type, bool isUnsigned);
+InstFn selectBits(BitsMath fn, DType type);
 
-// ExecCast.cpp: integers to integers, floats to wider floats
+// ExecCast.cpp
+/// Integers of whole bytes and i1.
 InstFn selectExtend(DType from, DType to, bool isUnsigned);
 InstFn selectTruncate(DType from, DType to);
-InstFn selectCast(DType from, DType to, CastRule rule);
+InstFn selectConversion(); // aux: index into Program::conversions
 
 // ExecShape.cpp
 InstFn selectArange();                         // aux: the start
@@ -116,8 +136,34 @@ InstFn selectLoopNext(DType type, bool isUnsigned);
 InstFn selectStepCheck(DType type);
 InstFn selectZeroStepCheck(DType type);
 
-// ExecReduce.cpp
-InstFn selectReduce(); // aux: index of a ReducePlan
+// ExecMove.cpp (aux: index of a MovePlan, GatherPlan or BitcastPlan)
+InstFn selectMove(unsigned elementBytes);
+InstFn selectMoveBounds();
+InstFn selectPick(unsigned elementBytes); // b: the index
+InstFn selectPickBounds();
+InstFn selectPut(unsigned elementBytes); // a: the part, b: the index; the tile is in dst already
+InstFn selectPutBounds();
+InstFn selectGather(unsigned elementBytes, DType index); // b: the indices
+InstFn selectGatherBounds(DType index);
+InstFn selectBitcast(unsigned fromBytes, unsigned toBytes, bool joins);
+
+// ExecReduce.cpp, ExecScan.cpp (aux: index of a ReducePlan)
+InstFn selectReduce();
+InstFn selectScan();
+InstFn selectScanSum(DType type); // of a region that is x + y
+
+// ExecMap.cpp (aux: index of a MapPlan)
+InstFn selectMap();
+
+// ExecSort.cpp (aux: index of a SortPlan or HistogramPlan)
+InstFn selectSort(DType type, bool isUnsigned);
+InstFn selectHistogram(DType type, bool isUnsigned);
+constexpr size_t kSortEntryBytes = 16; // of scratch memory for an element of a line
+
+// ExecDot.cpp (aux: index of a DotPlan)
+InstFn selectDot(DType accumulator);
+/// A NaN where neither the accumulator (a), nor the row, nor the column has one.
+InstFn selectDotNanCheck(DType accumulator, bool atOnce);
 
 // NumberCheck.cpp
 /// b: divisor, a: dividend.
@@ -126,6 +172,9 @@ InstFn selectShiftCheck(DType type);
 /// Reports a NaN in dst where none of a, b, c (those given) has one. `atOnce`: else only when a NaN
 /// is stored later.
 InstFn selectNanCheck(DType type, bool atOnce);
+/// A NaN at `lane` of the result, made of `operands`.
+void reportNan(const Inst &inst, Frame &frame, size_t lane, const std::string &operands,
+               bool atOnce);
 /// True when one of `count` elements of type `type` is NaN.
 bool holdsNan(DType type, const void *elements, size_t count);
 

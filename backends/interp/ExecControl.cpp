@@ -23,6 +23,12 @@ static void base(const Inst &inst, Frame &frame) {
   *frame.at<uint64_t>(inst.dst) = reinterpret_cast<uint64_t>(arg.buffer->data) +
                                   uint64_t(arg.origin) * arg.buffer->elementBytes;
 }
+static void number(const Inst &inst, Frame &frame) {
+  *frame.at<int64_t>(inst.dst) = inst.aux;
+}
+InstFn tk::interp::selectNumber() {
+  return number;
+}
 InstFn tk::interp::selectProgramId() {
   return programId;
 }

@@ -32,39 +32,27 @@ static bool isOneRun(const uint64_t *address, const uint8_t *mask, uint32_t n, u
   return difference == 0;
 }
 
-/// The argument whose buffer holds all `count` elements from `address` on.
-static ArgState *argumentAt(const PointerPlan &plan, Frame &frame, uint64_t address, uint64_t count,
-                            int64_t &element) {
-  for (uint32_t index : plan.args) {
-    ArgState &arg = frame.args[index];
-    const BufferState &buffer = *arg.buffer;
-    uint64_t offset = address - reinterpret_cast<uint64_t>(buffer.data);
-    uint64_t size = uint64_t(buffer.elements) * plan.elementBytes;
-    if (offset >= size || count * plan.elementBytes > size - offset)
-      continue;
-    element = int64_t(offset / plan.elementBytes);
-    return &arg;
-  }
-  return nullptr;
+static bool holds(const ArgState &arg, uint64_t address, uint64_t count, unsigned elementBytes,
+                  int64_t &element) {
+  const BufferState &buffer = *arg.buffer;
+  const uint64_t offset = address - reinterpret_cast<uint64_t>(buffer.data);
+  const uint64_t size = uint64_t(buffer.elements) * elementBytes;
+  element = int64_t(offset / elementBytes);
+  return offset < size && count * elementBytes <= size - offset;
 }
 
-static void reportOutside(const Inst &inst, Frame &frame, const PointerPlan &plan, FindingKind kind,
-                          uint64_t address, uint32_t lane) {
-  const char *name = "no argument";
-  int64_t index = 0, elements = 0;
-  if (!plan.args.empty()) {
-    const ArgState &arg = frame.args[plan.args.front()];
-    if (!arg.checkBounds)
-      return;
-    name = arg.name;
-    elements = arg.buffer->elements;
-    index = int64_t(address - reinterpret_cast<uint64_t>(arg.buffer->data)) /
-                int64_t(plan.elementBytes) -
-            arg.origin;
-  }
-  if (Finding *finding = frame.findings->add(kind, inst.op))
-    finding->args = {programOf(frame), name, std::to_string(index), std::to_string(elements),
-                     laneOf(frame, inst, lane)};
+ArgState *tk::interp::argumentAt(const PointerPlan &plan, const Frame &frame, uint64_t address,
+                                 uint64_t count, int64_t &element) {
+  if (plan.root != kNoSlot &&
+      holds(frame.args[plan.root], address, count, plan.elementBytes, element))
+    return &frame.args[plan.root];
+  ArgState *arg = frame.memory->find(plan.aliasClass, address);
+  // A pointer that was loaded may point anywhere.
+  if (!arg || arg->buffer->elementBytes != plan.elementBytes ||
+      !holds(*arg, address, count, plan.elementBytes, element) ||
+      (address - reinterpret_cast<uint64_t>(arg->buffer->data)) % plan.elementBytes != 0)
+    return nullptr;
+  return arg;
 }
 
 /// Calls `within(arg, element, lane, count)` for runs inside a buffer and `outside(lane)` for lanes
@@ -99,7 +87,7 @@ static uint32_t forEachRun(const PointerPlan &plan, Frame &frame, Within within,
 }
 
 template <class T> static void loadLanes(const Inst &inst, Frame &frame) {
-  const PointerPlan &plan = frame.program->pointers[inst.aux];
+  const PointerPlan &plan = frame.program->memory.pointers[inst.aux];
   T *value = frame.at<T>(plan.value);
   const bool hasBounds = frame.boundArena && isFloat(plan.dtype);
   const T fill = plan.fill != kNoSlot ? *frame.at<T>(plan.fill) : T(0);
@@ -110,8 +98,13 @@ template <class T> static void loadLanes(const Inst &inst, Frame &frame) {
                   plan.fill != kNoSlot ? *frame.boundsAt(plan.fill) : 0.0);
   }
   auto within = [&](ArgState &arg, int64_t element, uint32_t lane, uint32_t count) {
-    if (arg.notesReads)
+    if (plan.isVolatile) {
+      for (uint32_t i = 0; i < count; ++i)
+        noteAtomic(inst, frame, arg, element + i, /*reads=*/true, /*changes=*/false);
+      frame.lookedAt = {&arg, element};
+    } else if (arg.notesReads) {
       noteRead(inst, frame, arg, element, 1, count);
+    }
     std::memcpy(value + lane, arg.buffer->data + size_t(element) * sizeof(T), count * sizeof(T));
     if (hasBounds)
       std::copy_n(arg.buffer->bounds + element, count, frame.boundsAt(plan.value) + lane);
@@ -120,7 +113,8 @@ template <class T> static void loadLanes(const Inst &inst, Frame &frame) {
     value[lane] = fill;
     if (hasBounds)
       frame.boundsAt(plan.value)[lane] = 0;
-    reportOutside(inst, frame, plan, FindingKind::LoadOutside, address, lane);
+    reportOutside(inst, frame, FindingKind::LoadOutside, plan.root, plan.aliasClass, address,
+                  sizeof(T), lane);
   });
 }
 
@@ -137,21 +131,13 @@ static void reportDuplicates(const Inst &inst, Frame &frame, const PointerPlan &
     const ArgState *arg = argumentAt(plan, frame, address[lane], 1, element);
     if (!arg || !arg->checkRaces)
       continue;
-    const uint8_t *kept = arg->buffer->data + size_t(element) * sizeof(T);
-    if (std::memcmp(kept, value + lane, sizeof(T)) == 0)
-      continue;
-    if (Finding *finding = frame.findings->add(FindingKind::DuplicateStore, inst.op))
-      finding->args = {programOf(frame),
-                       valueText(plan.dtype, value + lane),
-                       laneOf(frame, inst, lane),
-                       coordinatesOf(*arg, element),
-                       arg->name,
-                       valueText(plan.dtype, kept)};
+    if (std::memcmp(arg->buffer->data + size_t(element) * sizeof(T), value + lane, sizeof(T)) != 0)
+      reportDuplicate(inst, frame, *arg, element, plan.dtype, value + lane, lane);
   }
 }
 
 template <class T> static void storeLanes(const Inst &inst, Frame &frame) {
-  const PointerPlan &plan = frame.program->pointers[inst.aux];
+  const PointerPlan &plan = frame.program->memory.pointers[inst.aux];
   const T *value = frame.at<T>(plan.value);
   const bool hasBounds = frame.boundArena && isFloat(plan.dtype);
   auto within = [&](ArgState &arg, int64_t element, uint32_t lane, uint32_t count) {
@@ -160,12 +146,16 @@ template <class T> static void storeLanes(const Inst &inst, Frame &frame) {
                 reinterpret_cast<const uint8_t *>(value + lane));
     if (!frame.findings->pending.empty() && holdsNan(plan.dtype, value + lane, count))
       frame.findings->promotePending();
+    if (frame.watchesChanges)
+      frame.changes += std::memcmp(arg.buffer->data + size_t(element) * sizeof(T), value + lane,
+                                   count * sizeof(T)) != 0;
     std::memcpy(arg.buffer->data + size_t(element) * sizeof(T), value + lane, count * sizeof(T));
     if (hasBounds)
       std::copy_n(frame.boundsAt(plan.value) + lane, count, arg.buffer->bounds + element);
   };
   uint32_t runs = forEachRun(plan, frame, within, [&](uint32_t lane, uint64_t address) {
-    reportOutside(inst, frame, plan, FindingKind::StoreOutside, address, lane);
+    reportOutside(inst, frame, FindingKind::StoreOutside, plan.root, plan.aliasClass, address,
+                  sizeof(T), lane);
   });
   if (runs > 1)
     reportDuplicates<T>(inst, frame, plan);

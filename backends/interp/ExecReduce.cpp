@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "backends/interp/Exec.h"
+#include "backends/interp/ExecBySize.h"
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -53,20 +54,6 @@ template <class T> static void carryLast(Level level, const T *from, const T *co
     std::memcpy(row, combined + size_t(o) * pairs * inner, pairs * inner * sizeof(T));
     std::memmove(row + pairs * inner, from + (size_t(o + 1) * level.side - 1) * inner,
                  inner * sizeof(T));
-  }
-}
-
-/// Calls `fn` with a null pointer of the unsigned type of that size.
-template <class Fn> static void bySize(unsigned bytes, Fn fn) {
-  switch (bytes) {
-  case 1:
-    return fn(static_cast<uint8_t *>(nullptr));
-  case 2:
-    return fn(static_cast<uint16_t *>(nullptr));
-  case 4:
-    return fn(static_cast<uint32_t *>(nullptr));
-  default:
-    return fn(static_cast<uint64_t *>(nullptr));
   }
 }
 

@@ -32,8 +32,21 @@ enum class FindingKind : uint8_t {
   DivideOverflow,
   ShiftTooWide,
   DuplicateStore,
+  TileIndexOutside,
+  // Atomic operations, scheduling and promises:
+  AtomicOutside,
+  UsesAbsent,
+  RaceReadAtomic,
+  RaceWriteAtomic,
+  RaceAtomicWritten,
+  RaceAtomicRead,
+  Deadlock,
+  AssertFailed,
+  AssumptionFalse,
+  HintFalse,
+  AddressWraps,
 };
-constexpr unsigned kNumFindingKinds = 15;
+constexpr unsigned kNumFindingKinds = 27;
 
 struct Finding {
   FindingKind kind;
@@ -54,6 +67,8 @@ public:
   bool isOver() const {
     return speculative ? speculative->load(std::memory_order_relaxed) : list.size() >= limit;
   }
+  /// Findings are only noticed, not kept.
+  bool isSpeculative() const { return speculative; }
   const std::vector<Finding> &all() const { return list; }
 
   /// NaNs that count only when one is stored: kept until then. See NanCheck.cpp.

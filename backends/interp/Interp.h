@@ -11,11 +11,17 @@
 // and runs every program instance. Wrong arguments and findings are diagnostics; findings that are
 // errors make `RunReport::errors` positive.
 //
+// Most kernels run one instance after the other. Where instances may wait for each other (an atomic
+// operation whose result is used, a volatile load, a loop that polls), several are live at once and
+// take turns; see Schedule.cpp. A deadlock is an error that says who waits where.
+//
 // Checks and their level. Errors: accesses outside a buffer or a single index outside an extent
 // (bounds); reads of elements that nobody wrote and of `out` parameters (init); writes to `in`
 // parameters (access); two instances that touch one element of which one writes it, and lanes of
-// one store that disagree (races); loop steps that are not positive. Warnings: integer division
-// by zero, MIN / -1, shifts past the width, which have a stated value. NaN: a warning when an
+// one store that disagree (races); loop steps that are not positive; assertions, assumptions and
+// hints that do not hold. What acquire and release order is no race (Races.h). Warnings: integer division
+// by zero, MIN / -1, shifts past the width, which have a stated value; a sum or product of i32 that
+// wraps on its way into an address. NaN: a warning when an
 // operation makes a NaN of operands that have none and the instance later stores a NaN
 // (NanCheck::Stored, since lanes past an edge make harmless NaNs); an error at once with
 // NanCheck::Error.
@@ -32,6 +38,10 @@
 #include <map>
 #include <string>
 #include <vector>
+
+namespace llvm {
+class raw_ostream;
+}
 
 namespace tk::interp {
 
@@ -68,11 +78,16 @@ struct Argument {
   bool isAbsent = false;    // `T[N]?` without a tensor
   DType dtype = DType::i64; // of a scalar
   uint64_t bits = 0;        // its little-endian bytes
+  /// Of a pointer to pointers: what each of its elements points to, in row-major order. `buffer`
+  /// holds the addresses, which `run` puts there.
+  std::vector<Argument> pointees;
 
   static Argument tensor(std::string name, Buffer &buffer);
   static Argument scalar(std::string name, DType dtype, int64_t value);
   static Argument scalar(std::string name, DType dtype, double value);
   static Argument absent(std::string name);
+  /// Pointers to `pointees`; `table` is of type ptr, with as many elements.
+  static Argument pointers(std::string name, Buffer &table, std::vector<Argument> pointees);
 };
 
 enum class NanCheck : uint8_t { Off, Stored, Error };
@@ -86,12 +101,19 @@ struct Checks {
   NanCheck nan = NanCheck::Stored;
 };
 
+/// In which order instances run; those that take turns begin in the order of ids in any case.
+enum class Order : uint8_t { Forward, Reverse, Shuffle };
+
 struct Options {
   Checks checks;
   bool errorBounds = false; // fill Buffer::bounds
   unsigned threads = 1;
   unsigned maxFindings = 20;
   int64_t sms = 4; // what `sms` is in a grid expression
+  Order order = Order::Forward;
+  uint64_t seed = 0;                // of Order::Shuffle
+  int64_t window = 64;              // instances that are live at once where they take turns
+  llvm::raw_ostream *out = nullptr; // of tk.print; null: nobody listens
   size_t maxArenaBytes = size_t(2) << 30;
 };
 
@@ -102,7 +124,8 @@ struct RunReport {
   unsigned warnings = 0;
 };
 
-/// The names a contract's expressions may use, and their values.
+/// The names a contract's expressions may use, and their values: extents, strides, scalars, and for
+/// workspace `programs.0` to `programs.2`, the sides of the grid.
 using Names = std::map<std::string, int64_t, std::less<>>;
 
 /// A contract expression (an integer, a name, or an array of an operator and operands), in checked
@@ -113,7 +136,8 @@ std::string expressionText(mlir::Attribute expr);
 
 /// Element type by its name; u8 and the like included.
 std::optional<DType> parseDType(llvm::StringRef name);
-/// The element type of a contract's argument; diagnoses one the interpreter does not have.
+/// The element type of a contract's argument, of pointers to pointers that of what they lead to;
+/// diagnoses one the interpreter does not have.
 mlir::FailureOr<DType> dtypeOf(KernelOp kernel, mlir::DictionaryAttr entry);
 
 struct Binding {

@@ -1,16 +1,57 @@
-//===- Memory.cpp - shadows of buffers and what they tell -----------------------===//
-//
-// The common case (nothing wrong) is one branch-free pass over the shadow of a row; only when it
-// sees something does a second pass look for the element and write the text.
-//
-//===----------------------------------------------------------------------===//
+//===- Memory.cpp - memory by address, and the words of findings about it --------===//
 
 #include "backends/interp/Memory.h"
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 
 using namespace tk::interp;
+
+//===----------------------------------------------------------------------===//
+// By address
+//===----------------------------------------------------------------------===//
+
+static bool beginsBehind(uint64_t address, const MemoryMap::Region &region) {
+  return address < region.begin;
+}
+
+/// One buffer may be there under several names: the first stands for all.
+void MemoryMap::add(int64_t aliasClass, ArgState *arg) {
+  const uint64_t begin = reinterpret_cast<uint64_t>(arg->buffer->data);
+  const uint64_t bytes = uint64_t(arg->buffer->elements) * arg->buffer->elementBytes;
+  std::vector<Region> &regions = classes[aliasClass];
+  auto after = std::upper_bound(regions.begin(), regions.end(), begin, beginsBehind);
+  if (after == regions.begin() || std::prev(after)->begin != begin)
+    regions.insert(after, {begin, begin + bytes, arg});
+}
+
+ArgState *MemoryMap::find(int64_t aliasClass, uint64_t address) const {
+  auto found = classes.find(aliasClass);
+  if (found == classes.end())
+    return nullptr;
+  const std::vector<Region> &regions = found->second;
+  auto after = std::upper_bound(regions.begin(), regions.end(), address, beginsBehind);
+  if (after == regions.begin() || address >= std::prev(after)->end)
+    return nullptr;
+  return std::prev(after)->arg;
+}
+
+ArgState *MemoryMap::nearest(int64_t aliasClass, uint64_t address) const {
+  auto found = classes.find(aliasClass);
+  if (found == classes.end())
+    return nullptr;
+  ArgState *best = nullptr;
+  uint64_t bestDistance = 0;
+  for (const Region &region : found->second) {
+    uint64_t distance = address < region.begin  ? region.begin - address
+                        : address >= region.end ? address - region.end
+                                                : 0;
+    if (best && distance >= bestDistance)
+      continue;
+    best = region.arg;
+    bestDistance = distance;
+  }
+  return best;
+}
 
 //===----------------------------------------------------------------------===//
 // Text
@@ -44,19 +85,23 @@ std::string tk::interp::coordinatesOf(const ArgState &arg, int64_t element) {
   return bracketed(coordinates);
 }
 
-std::string tk::interp::programOf(const Frame &frame, uint32_t instance) {
+std::string tk::interp::programText(const int64_t *grid, uint32_t instance) {
   uint64_t linear = instance - 1;
   std::string text = "(";
   for (int axis = 0; axis < 3; ++axis) {
-    uint64_t side = uint64_t(std::max<int64_t>(frame.grid[axis], 1));
+    uint64_t side = uint64_t(std::max<int64_t>(grid[axis], 1));
     text += (axis ? ", " : "") + std::to_string(linear % side);
     linear /= side;
   }
   return text + ")";
 }
 
+std::string tk::interp::programOf(const Frame &frame, uint32_t event) {
+  return programText(frame.grid, frame.races ? frame.races->instanceOf(event) : event);
+}
+
 std::string tk::interp::programOf(const Frame &frame) {
-  return programOf(frame, frame.instance);
+  return programText(frame.grid, frame.instance);
 }
 
 std::string tk::interp::laneOf(const Frame &frame, const Inst &inst, size_t lane) {
@@ -64,6 +109,7 @@ std::string tk::interp::laneOf(const Frame &frame, const Inst &inst, size_t lane
   if (shape.empty())
     return "";
   std::vector<int64_t> coordinates(shape.size());
+  lane += frame.firstLane;
   for (size_t i = shape.size(); i-- > 0;) {
     coordinates[i] = int64_t(lane) % shape[i];
     lane /= size_t(shape[i]);
@@ -88,137 +134,55 @@ std::string tk::interp::valueText(DType type, const void *element) {
 }
 
 //===----------------------------------------------------------------------===//
-// Reads
+// Accesses that find nothing
 //===----------------------------------------------------------------------===//
 
-static bool isForeign(uint32_t shadow, uint32_t me) {
-  return shadow != 0 && shadow != me;
+static void reportAbsent(const Inst &inst, Frame &frame, const ArgState &arg) {
+  if (Finding *finding = frame.findings->add(FindingKind::UsesAbsent, inst.op))
+    finding->args = {programOf(frame), arg.name};
 }
 
-/// Element `e` is wrong to read in one way or another; says which.
-static void reportRead(const Inst &inst, Frame &frame, const ArgState &arg, int64_t e) {
-  const BufferState &buffer = *arg.buffer;
-  if (buffer.writer && isForeign(buffer.writer[e], frame.instance)) {
-    if (Finding *finding = frame.findings->add(FindingKind::RaceReadWritten, inst.op))
-      finding->args = {programOf(frame), coordinatesOf(arg, e), arg.name,
-                       programOf(frame, buffer.writer[e])};
+void tk::interp::reportIndex(const Inst &inst, Frame &frame, const ArgState *arg, size_t axis,
+                             int64_t index, int64_t extent) {
+  if (arg && !arg->checkBounds)
     return;
-  }
-  if (buffer.written && !buffer.written[e])
-    if (Finding *finding = frame.findings->add(FindingKind::ReadUnwritten, inst.op))
-      finding->args = {programOf(frame), coordinatesOf(arg, e), arg.name};
+  if (arg && arg->isAbsent)
+    return reportAbsent(inst, frame, *arg);
+  if (Finding *finding = frame.findings->add(FindingKind::IndexOutside, inst.op))
+    finding->args = {programOf(frame), std::to_string(index), std::to_string(axis),
+                     arg ? arg->name : "a view", std::to_string(extent)};
 }
 
-static void reportOut(const Inst &inst, Frame &frame, const ArgState &arg, int64_t e) {
-  if (Finding *finding = frame.findings->add(FindingKind::ReadOut, inst.op))
-    finding->args = {programOf(frame), coordinatesOf(arg, e), arg.name};
+void tk::interp::reportOutside(const Inst &inst, Frame &frame, FindingKind kind, uint32_t root,
+                               int64_t aliasClass, uint64_t address, unsigned elementBytes,
+                               size_t lane) {
+  const ArgState *arg =
+      root != kNoSlot ? &frame.args[root] : frame.memory->nearest(aliasClass, address);
+  std::string name = "no argument";
+  int64_t index = 0, elements = 0;
+  if (arg) {
+    if (!arg->checkBounds)
+      return;
+    if (arg->isAbsent)
+      return reportAbsent(inst, frame, *arg);
+    name = arg->name;
+    elements = arg->buffer->elements;
+    int64_t offset = int64_t(address - reinterpret_cast<uint64_t>(arg->buffer->data));
+    index = offset / int64_t(elementBytes) - arg->origin;
+  }
+  if (Finding *finding = frame.findings->add(kind, inst.op))
+    finding->args = {programOf(frame), name, std::to_string(index), std::to_string(elements),
+                     laneOf(frame, inst, lane)};
 }
 
-/// Marks the elements as read by this instance.
-static void markRead(uint32_t *reader, uint32_t me, int64_t stride, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    uint32_t old = reader[i * stride];
-    reader[i * stride] = old == 0 || old == me ? me : old | kSeveral;
-  }
-}
-
-void tk::interp::noteRead(const Inst &inst, Frame &frame, ArgState &arg, int64_t first,
-                          int64_t stride, int64_t count) {
-  const BufferState &buffer = *arg.buffer;
-  if (arg.access == Access::Out && arg.checkAccess)
-    reportOut(inst, frame, arg, first);
-  bool suspect = false;
-  if (buffer.written) {
-    const uint8_t *written = buffer.written + first;
-    if (stride == 1)
-      suspect = std::memchr(written, 0, size_t(count)) != nullptr;
-    else
-      for (int64_t i = 0; i < count; ++i)
-        suspect |= !written[i * stride];
-  }
-  if (buffer.writer) {
-    const uint32_t *writer = buffer.writer + first;
-    if (stride == 1)
-      for (int64_t i = 0; i < count; ++i)
-        suspect |= isForeign(writer[i], frame.instance);
-    else
-      for (int64_t i = 0; i < count; ++i)
-        suspect |= isForeign(writer[i * stride], frame.instance);
-  }
-  if (suspect)
-    for (int64_t i = 0; i < count; ++i)
-      reportRead(inst, frame, arg, first + i * stride);
-  if (buffer.reader)
-    markRead(buffer.reader + first, frame.instance, stride, count);
-}
-
-//===----------------------------------------------------------------------===//
-// Writes
-//===----------------------------------------------------------------------===//
-
-static void reportWrite(const Inst &inst, Frame &frame, const ArgState &arg, int64_t e,
-                        const uint8_t *value) {
-  const BufferState &buffer = *arg.buffer;
-  const uint32_t me = frame.instance;
-  if (buffer.writer && isForeign(buffer.writer[e], me)) {
-    if (Finding *finding = frame.findings->add(FindingKind::RaceWriteWrite, inst.op))
-      finding->args = {programOf(frame), valueText(buffer.dtype, value), coordinatesOf(arg, e),
-                       arg.name, programOf(frame, buffer.writer[e])};
-    return;
-  }
-  if (!buffer.reader || !isForeign(buffer.reader[e], me))
-    return;
-  uint32_t first = buffer.reader[e] & ~kSeveral;
-  if (Finding *finding = frame.findings->add(FindingKind::RaceWriteRead, inst.op))
-    finding->args = {programOf(frame), valueText(buffer.dtype, value), coordinatesOf(arg, e),
-                     arg.name, first == me ? "another" : programOf(frame, first)};
-}
-
-static void reportIn(const Inst &inst, Frame &frame, const ArgState &arg, int64_t e,
-                     const uint8_t *value) {
-  if (Finding *finding = frame.findings->add(FindingKind::WriteIn, inst.op))
-    finding->args = {programOf(frame), valueText(arg.buffer->dtype, value), coordinatesOf(arg, e),
-                     arg.name};
-}
-
-/// Whether another instance has written or read one of the elements.
-static bool isTouched(uint32_t *writer, const uint32_t *reader, uint32_t me, int64_t stride,
-                      int64_t count) {
-  uint32_t suspect = 0;
-  if (stride == 1)
-    for (int64_t i = 0; i < count; ++i)
-      suspect |= uint32_t(writer[i] != 0) & uint32_t(writer[i] != me);
-  else
-    for (int64_t i = 0; i < count; ++i)
-      suspect |= isForeign(writer[i * stride], me);
-  if (reader)
-    for (int64_t i = 0; i < count; ++i)
-      suspect |= isForeign(reader[i * stride], me);
-  return suspect;
-}
-
-void tk::interp::noteWrite(const Inst &inst, Frame &frame, ArgState &arg, int64_t first,
-                           int64_t stride, int64_t count, const uint8_t *values) {
-  BufferState &buffer = *arg.buffer;
-  const uint32_t me = frame.instance;
-  if (arg.access == Access::In && arg.checkAccess)
-    reportIn(inst, frame, arg, first, values);
-  if (buffer.writer) {
-    const uint32_t *reader = buffer.reader ? buffer.reader + first : nullptr;
-    if (isTouched(buffer.writer + first, reader, me, stride, count))
-      for (int64_t i = 0; i < count; ++i)
-        reportWrite(inst, frame, arg, first + i * stride, values + i * buffer.elementBytes);
-    if (stride == 1)
-      std::fill_n(buffer.writer + first, count, me);
-    else
-      for (int64_t i = 0; i < count; ++i)
-        buffer.writer[first + i * stride] = me;
-  }
-  if (buffer.written) {
-    if (stride == 1)
-      std::memset(buffer.written + first, 1, size_t(count));
-    else
-      for (int64_t i = 0; i < count; ++i)
-        buffer.written[first + i * stride] = 1;
-  }
+void tk::interp::reportDuplicate(const Inst &inst, Frame &frame, const ArgState &arg,
+                                 int64_t element, DType dtype, const void *value, size_t lane) {
+  const uint8_t *kept = arg.buffer->data + size_t(element) * arg.buffer->elementBytes;
+  if (Finding *finding = frame.findings->add(FindingKind::DuplicateStore, inst.op))
+    finding->args = {programOf(frame),
+                     valueText(dtype, value),
+                     laneOf(frame, inst, lane),
+                     coordinatesOf(arg, element),
+                     arg.name,
+                     valueText(dtype, kept)};
 }

@@ -1,14 +1,14 @@
 //===- Number.h - element types and exact conversions between them ----------===//
 //
-// The one place that knows how a number lies in memory and how it is rounded. Conversions are
-// branch-free over bit patterns, so loops over tiles vectorize on any x86-64. f16 and bf16 are
-// computed in f32 and rounded once; a wider source is first rounded to odd in f32, after which the
-// second rounding is the only one that counts (f32 has more than two bits to spare).
+// The one place that knows how a number lies in memory. f16 and bf16 are computed in f32 and rounded
+// once. The storage types (i4, u4, fp8, f4e2m1, e8m0) have no arithmetic; in a program each of their
+// elements has a byte of its own, whose upper bits are zero. ir/FloatFormat.h knows the formats below
+// f32, Conversion.h turns one type into another.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include <bit>
+#include "ir/FloatFormat.h"
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -17,71 +17,103 @@ namespace tk::interp {
 
 /// Element types with their sign. Inside a program integers are signless: only the signed names
 /// occur, and operations carry the sign.
-enum class DType : uint8_t { i1, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, ptr };
+enum class DType : uint8_t {
+  i1,
+  i4,
+  i8,
+  i16,
+  i32,
+  i64,
+  u4,
+  u8,
+  u16,
+  u32,
+  u64,
+  f16,
+  bf16,
+  f32,
+  f64,
+  f8e4m3fn,
+  f8e5m2,
+  f8e4m3fnuz,
+  f8e5m2fnuz,
+  f4e2m1,
+  e8m0,
+  ptr
+};
 
-struct F16 {
-  uint16_t bits;
-};
-struct BF16 {
-  uint16_t bits;
-};
 /// One byte that is 0 or 1.
 struct Bool {
   uint8_t bits;
 };
+struct I4 {
+  uint8_t bits;
+};
+struct U4 {
+  uint8_t bits;
+};
+struct F16 {
+  using Format = FormatF16;
+  uint16_t bits;
+};
+struct BF16 {
+  using Format = FormatBF16;
+  uint16_t bits;
+};
+struct F8E4M3FN {
+  using Format = FormatF8E4M3FN;
+  uint8_t bits;
+};
+struct F8E5M2 {
+  using Format = FormatF8E5M2;
+  uint8_t bits;
+};
+struct F8E4M3FNUZ {
+  using Format = FormatF8E4M3FNUZ;
+  uint8_t bits;
+};
+struct F8E5M2FNUZ {
+  using Format = FormatF8E5M2FNUZ;
+  uint8_t bits;
+};
+struct F4E2M1 {
+  using Format = FormatF4E2M1;
+  uint8_t bits;
+};
+struct E8M0 {
+  using Format = FormatE8M0;
+  uint8_t bits;
+};
 
-inline float f16ToFloat(uint16_t half) {
-  uint32_t sign = uint32_t(half & 0x8000u) << 16;
-  uint32_t magnitude = uint32_t(half & 0x7fffu) << 13;
-  // Exact for subnormals too: the f32 subnormal pattern is scaled by 2^112.
-  uint32_t bits = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
-  bits |= magnitude >= 0x0f800000u ? 0x7f800000u : 0u; // infinity and NaN
-  return std::bit_cast<float>(bits | sign);
+/// A float type of at most 16 bits.
+template <class T>
+concept NarrowFloat = requires { typename T::Format; };
+
+/// Exact.
+template <NarrowFloat T> inline float toFloat(T value) {
+  return decodeFloat<typename T::Format>(value.bits);
+}
+inline float toFloat(float value) {
+  return value;
+}
+inline float toFloat(I4 value) {
+  return float(int32_t((value.bits & 15u) ^ 8u) - 8);
+}
+inline float toFloat(U4 value) {
+  return float(int32_t(value.bits & 15u));
 }
 
-inline uint16_t floatToF16(float value) {
+/// Rounded to nearest even, with the overflow that is natural to the type.
+template <NarrowFloat T> inline T fromFloat(float value) {
+  return {decltype(T::bits)(encodeFloat<typename T::Format>(value))};
+}
+
+/// Rounded to the 10 fraction bits of tf32, ties to even; infinity and NaN stay.
+inline float roundToTf32(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
-  uint32_t sign = bits & 0x80000000u;
-  bits ^= sign;
-  uint32_t normal = (bits + 0xc8000fffu + ((bits >> 13) & 1)) >> 13;
-  // Adding 0.5 leaves the subnormal half, rounded to nearest even, in the low bits.
-  uint32_t small =
-      std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0.5f) - std::bit_cast<uint32_t>(0.5f);
-  uint32_t result = bits < 0x38800000u ? small : normal;
-  result = bits >= 0x47800000u ? 0x7c00u : result;
-  result = bits > 0x7f800000u ? (0x7e00u | (bits >> 13 & 0x1ffu)) : result;
-  return uint16_t(result | sign >> 16);
-}
-
-inline uint16_t floatToF16TowardZero(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  uint32_t sign = bits & 0x80000000u;
-  bits ^= sign;
-  uint32_t result = (bits + 0xc8000000u) >> 13;
-  if (bits < 0x38800000u)
-    result = uint32_t(std::bit_cast<float>(bits) * 0x1p24f);
-  if (bits >= 0x47800000u)
-    result = bits < 0x7f800000u ? 0x7bffu : 0x7c00u;
-  if (bits > 0x7f800000u)
-    result = 0x7e00u | (bits >> 13 & 0x1ffu);
-  return uint16_t(result | sign >> 16);
-}
-
-inline float bf16ToFloat(uint16_t value) {
-  return std::bit_cast<float>(uint32_t(value) << 16);
-}
-
-inline uint16_t floatToBF16(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1)) >> 16;
-  bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
-  return uint16_t(nan ? (bits >> 16 | 0x40u) : rounded);
-}
-
-inline uint16_t floatToBF16TowardZero(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
-  return uint16_t(nan ? (bits >> 16 | 0x40u) : bits >> 16);
+  uint32_t rounded = (bits + 0xfffu + (bits >> 13 & 1)) & ~0x1fffu;
+  bool isFinite = (bits & 0x7fffffffu) < kInfinityF32;
+  return std::bit_cast<float>(isFinite ? rounded : bits);
 }
 
 /// Truncated toward zero.
@@ -112,30 +144,40 @@ template <class T> struct Numeric {
   static T load(T value) { return value; }
   static T round(T value) { return value; }
 };
-template <> struct Numeric<F16> {
+template <NarrowFloat T> struct Numeric<T> {
   using Compute = float;
-  static float load(F16 value) { return f16ToFloat(value.bits); }
-  static F16 round(float value) { return {floatToF16(value)}; }
-};
-template <> struct Numeric<BF16> {
-  using Compute = float;
-  static float load(BF16 value) { return bf16ToFloat(value.bits); }
-  static BF16 round(float value) { return {floatToBF16(value)}; }
+  static float load(T value) { return toFloat(value); }
+  static T round(float value) { return fromFloat<T>(value); }
 };
 
+/// Calls `fn` with a value of the C++ type behind a float type below f32.
+template <class Fn> auto withNarrowFloat(DType type, Fn &&fn) {
+  switch (type) {
+  case DType::f16:
+    return fn(F16());
+  case DType::bf16:
+    return fn(BF16());
+  case DType::f8e4m3fn:
+    return fn(F8E4M3FN());
+  case DType::f8e5m2:
+    return fn(F8E5M2());
+  case DType::f8e4m3fnuz:
+    return fn(F8E4M3FNUZ());
+  case DType::f8e5m2fnuz:
+    return fn(F8E5M2FNUZ());
+  case DType::f4e2m1:
+    return fn(F4E2M1());
+  default:
+    return fn(E8M0());
+  }
+}
+
 /// A double rounded once to T.
-template <class T> T fromDouble(double value);
-template <> inline F16 fromDouble<F16>(double value) {
-  return {floatToF16(doubleToFloatOdd(value))};
-}
-template <> inline BF16 fromDouble<BF16>(double value) {
-  return {floatToBF16(doubleToFloatOdd(value))};
-}
-template <> inline float fromDouble<float>(double value) {
-  return float(value);
-}
-template <> inline double fromDouble<double>(double value) {
-  return value;
+template <class T> inline T fromDouble(double value) {
+  if constexpr (NarrowFloat<T>)
+    return fromFloat<T>(doubleToFloatOdd(value));
+  else
+    return T(value);
 }
 
 /// The properties of a float type that error bounds and messages need.
@@ -146,18 +188,35 @@ struct FloatFormat {
   double max;          // largest finite number
 };
 FloatFormat formatOf(DType type);
+template <class F> FloatFormat formatOf() {
+  FloatFormat format;
+  format.halfUlp = std::ldexp(1.0, -int(F::kFractionBits) - 1);
+  format.minNormal = decodeFloat<F>(F::kHasSign ? uint32_t(1) << F::kFractionBits : 0);
+  format.minSubnormal = decodeFloat<F>(F::kHasSign ? 1 : 0);
+  format.max = decodeFloat<F>(F::kMax);
+  return format;
+}
 
+/// Bytes of one element inside a program. In memory two of 4 bits share one: see bitSize.
 unsigned byteSize(DType type);
+/// Bits of one element in memory: 8 for i1.
+unsigned bitSize(DType type);
+/// Floats of all sizes, fp8, f4e2m1 and e8m0 among them.
 bool isFloat(DType type);
+/// Types that are moved and converted and have no arithmetic.
+bool isStorage(DType type);
 bool isUnsigned(DType type);
 /// The type without its sign: u8 gives i8.
 DType signlessOf(DType type);
+/// The unsigned integer of the same size: i8 gives u8, i1 stays.
+DType unsignedOf(DType type);
 const char *nameOf(DType type);
 
 /// One element in memory as a double (64-bit integers are rounded).
 double elementToDouble(DType type, const void *element);
 /// Rounds to nearest even; integers truncate and saturate, NaN gives 0.
 void elementFromDouble(DType type, double value, void *element);
+bool isNan(DType type, const void *element);
 /// The integer in an element, extended by the type's sign. Not for floats.
 int64_t elementToInteger(DType type, const void *element);
 void elementFromInteger(DType type, int64_t value, void *element);

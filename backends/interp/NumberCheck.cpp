@@ -117,16 +117,8 @@ template <class Format> static bool nanAt(const Frame &frame, uint32_t slot, siz
   return slot != kNoSlot && Format::test(frame.at<typename Format::Bits>(slot)[i]);
 }
 
-static void reportNan(const Inst &inst, Frame &frame, DType type, size_t lane, bool atOnce) {
-  auto text = [&](uint32_t slot) {
-    if (slot == kNoSlot)
-      return std::string();
-    return valueText(type, frame.arena + slot + lane * byteSize(type));
-  };
-  std::string operands = text(inst.a);
-  for (uint32_t slot : {inst.b, inst.c})
-    if (slot != kNoSlot)
-      operands += ", " + text(slot);
+void tk::interp::reportNan(const Inst &inst, Frame &frame, size_t lane, const std::string &operands,
+                           bool atOnce) {
   std::array<std::string, 6> args = {programOf(frame), laneOf(frame, inst, lane), operands};
   if (atOnce) {
     if (Finding *finding = frame.findings->add(FindingKind::NanAppears, inst.op))
@@ -137,6 +129,15 @@ static void reportNan(const Inst &inst, Frame &frame, DType type, size_t lane, b
     if (finding.op == inst.op)
       return;
   frame.findings->pending.push_back({FindingKind::NanAppears, inst.op, 0, args});
+}
+
+static std::string operandsText(const Inst &inst, const Frame &frame, DType type, size_t lane) {
+  std::string operands;
+  for (uint32_t slot : {inst.a, inst.b, inst.c})
+    if (slot != kNoSlot)
+      operands += (operands.empty() ? "" : ", ") +
+                  valueText(type, frame.arena + slot + lane * byteSize(type));
+  return operands;
 }
 
 template <class Format, DType Type, bool AtOnce>
@@ -150,7 +151,7 @@ static void nanCheck(const Inst &inst, Frame &frame) {
     if (!Format::test(result[i]) || nanAt<Format>(frame, inst.a, i) ||
         nanAt<Format>(frame, inst.b, i) || nanAt<Format>(frame, inst.c, i))
       continue;
-    reportNan(inst, frame, Type, i, AtOnce);
+    reportNan(inst, frame, i, operandsText(inst, frame, Type, i), AtOnce);
     if (!AtOnce || frame.findings->isOver())
       return;
   }
@@ -180,6 +181,9 @@ bool tk::interp::holdsNan(DType type, const void *elements, size_t count) {
   case DType::f64:
     return anyNan<NanF64>(static_cast<const uint64_t *>(elements), count);
   default:
+    for (size_t i = 0; isFloat(type) && i < count; ++i)
+      if (isNan(type, static_cast<const uint8_t *>(elements) + i)) // one byte each
+        return true;
     return false;
   }
 }

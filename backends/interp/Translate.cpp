@@ -2,30 +2,43 @@
 
 #include "backends/interp/Translate.h"
 #include "ir/diagnostics/Diagnostics.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tk;
 using namespace tk::interp;
 
+static std::optional<DType> floatTypeOf(Type element) {
+  using Result = std::optional<DType>;
+  return llvm::TypeSwitch<Type, Result>(element)
+      .Case<Float16Type>([](Type) { return DType::f16; })
+      .Case<BFloat16Type>([](Type) { return DType::bf16; })
+      .Case<Float32Type>([](Type) { return DType::f32; })
+      .Case<Float64Type>([](Type) { return DType::f64; })
+      .Case<Float8E4M3FNType>([](Type) { return DType::f8e4m3fn; })
+      .Case<Float8E5M2Type>([](Type) { return DType::f8e5m2; })
+      .Case<Float8E4M3FNUZType>([](Type) { return DType::f8e4m3fnuz; })
+      .Case<Float8E5M2FNUZType>([](Type) { return DType::f8e5m2fnuz; })
+      .Case<Float4E2M1FNType>([](Type) { return DType::f4e2m1; })
+      .Case<Float8E8M0FNUType>([](Type) { return DType::e8m0; })
+      .Default([](Type) { return Result(); });
+}
+
 std::optional<DType> tk::interp::slotTypeOf(Type type) {
   Type element = elementTypeOf(type);
   if (isa<PtrType>(element))
     return DType::ptr;
-  if (element.isF16())
-    return DType::f16;
-  if (element.isBF16())
-    return DType::bf16;
-  if (element.isF32())
-    return DType::f32;
-  if (element.isF64())
-    return DType::f64;
   auto integer = dyn_cast<IntegerType>(element);
-  if (!integer || !integer.isSignless())
+  if (!integer)
+    return floatTypeOf(element);
+  if (!integer.isSignless())
     return std::nullopt;
   switch (integer.getWidth()) {
   case 1:
     return DType::i1;
+  case 4:
+    return DType::i4;
   case 8:
     return DType::i8;
   case 16:
@@ -74,7 +87,7 @@ void Translator::giveBack(unsigned index) {
 }
 
 uint32_t Translator::offsetOf(Value value) {
-  if (bodyLanes && !bodyRegion->isAncestor(value.getParentRegion()))
+  if (isImported(value))
     return importValue(value);
   return slots[slotOf.lookup(value)].offset;
 }
@@ -87,6 +100,15 @@ uint32_t Translator::define(Value value) {
 
 /// `value` lies where `same` lies.
 void Translator::share(Value value, Value same) {
+  if (isImported(same)) {
+    Slot lanes;
+    lanes.offset = importValue(same);
+    lanes.bytes = uint32_t(bytesOf(same.getType()));
+    lanes.uses = kForever;
+    slots.push_back(lanes);
+    slotOf[value] = unsigned(slots.size() - 1);
+    return;
+  }
   unsigned slot = slotOf.lookup(same);
   slotOf[value] = slot;
   if (slots[slot].uses != kForever)
@@ -106,13 +128,17 @@ static size_t numElementsOf(Type type) {
 }
 
 size_t Translator::bytesOf(Type type) const {
+  if (auto view = dyn_cast<ViewType>(type)) // see ExecView.cpp
+    return size_t(1 + std::max<int64_t>(2 * view.getRank(), 1)) * 8;
   std::optional<DType> dtype = slotTypeOf(type);
-  size_t elements = bodyLanes ? bodyLanes : numElementsOf(type);
+  size_t elements = body.lanes ? body.lanes : numElementsOf(type);
   return elements * (dtype ? byteSize(*dtype) : 8);
 }
 
 uint32_t Translator::lanesOf(Type type) const {
-  return bodyLanes ? 0 : uint32_t(numElementsOf(type));
+  if (body.lanes)
+    return body.isInline ? body.lanes : 0;
+  return uint32_t(numElementsOf(type));
 }
 
 uint32_t Translator::constantSlot(std::vector<uint8_t> bytes) {
@@ -169,10 +195,12 @@ uint32_t Translator::infoOf(Operation *op) {
     Type type;
     if (op->getNumResults() > 0)
       type = op->getResult(0).getType();
-    else if (isa<WriteOp, StoreOp>(op))
+    else if (isa<WriteOp, StoreOp, AtomicStoreOp, AssertOp>(op))
       type = op->getOperand(0).getType();
     if (auto tile = dyn_cast_if_present<RankedTensorType>(type))
       info.shape.assign(tile.getShape().begin(), tile.getShape().end());
+    else if (body.lanes)
+      info.shape = body.shape;
     program.ops.push_back(std::move(info));
     locations.push_back(op->getLoc());
   }
@@ -207,6 +235,7 @@ LogicalResult Translator::unsupported(Operation *op, const Twine &why) {
 void Translator::translateArguments() {
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     ParamInfo param;
+    param.aliasClass = aliasClassOf(argument.getType());
     if (!isa<ViewType>(argument.getType())) {
       param.isScalar = !isa<PtrType>(argument.getType());
       param.dtype = *slotTypeOf(argument.getType());
@@ -226,10 +255,12 @@ LogicalResult Translator::translateOp(Operation *op) {
     return translateWhile(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return translateIf(branch);
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return translateReduce(reduce);
   bool known = false;
   if (failed(translateCompute(op, known)))
+    return failure();
+  if (!known && failed(translateShape(op, known)))
+    return failure();
+  if (!known && failed(translateCollective(op, known)))
     return failure();
   if (!known && failed(translateMemory(op, known)))
     return failure();
@@ -243,6 +274,7 @@ LogicalResult Translator::translateBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (failed(translateOp(&op)))
       return failure();
+    emitWrapCheck(&op);
     releaseAfter(&op);
   }
   return success();
@@ -250,7 +282,7 @@ LogicalResult Translator::translateBlock(Block &block) {
 
 static LogicalResult checkTypes(Operation *op) {
   for (Value result : op->getResults())
-    if (!slotTypeOf(result.getType()))
+    if (!isa<ViewType>(result.getType()) && !slotTypeOf(result.getType()))
       return tk::emit<diag::InterpCannotRun>(
           op->getLoc(), op->getName().getStringRef(),
           llvm::formatv("has a result of type {0}", result.getType()).str());
@@ -269,9 +301,11 @@ LogicalResult Translator::run() {
   code = &program.code;
   translateArguments();
   findLastUses();
+  findAddressArithmetic();
+  program.takesTurns = findTurns();
   if (failed(translateBlock(kernel.getBody().front())))
     return failure();
-  size_t needed = program.arenaBytes * (options.errorBounds ? 5 : 1);
+  size_t needed = program.arenaBytes * (options.errorBounds ? 9 : 1);
   if (program.arenaBytes >= kNoSlot || needed > options.maxArenaBytes)
     return tk::emit<diag::InterpArenaTooLarge>(kernel.getLoc(), needed, options.maxArenaBytes);
   return success();

@@ -17,6 +17,19 @@ namespace tk::interp {
 
 /// The element type of a scalar or tile inside a program (signless), none for other types.
 std::optional<DType> slotTypeOf(mlir::Type type);
+/// Of a view, a pointer or a tile of pointers; -1 for other types.
+int64_t aliasClassOf(mlir::Type type);
+
+/// An instruction with the same places, beside the one just emitted.
+inline Inst beside(const Inst &inst, InstFn fn, uint32_t aux = 0) {
+  Inst other = inst;
+  other.fn = fn;
+  other.aux = aux;
+  return other;
+}
+
+/// A tile with these sides, seen around one of its axes.
+AxisView axisView(llvm::ArrayRef<int64_t> sides, int64_t axis);
 
 class Translator {
 public:
@@ -66,21 +79,49 @@ private:
   mlir::LogicalResult translateIf(mlir::scf::IfOp op);
   unsigned takeSlotBeside(llvm::ArrayRef<uint32_t> places, size_t bytes);
   void copyParallel(mlir::Operation *op, mlir::ValueRange from, llvm::ArrayRef<uint32_t> to);
-  mlir::LogicalResult translateReduce(ReduceOp op);
-  mlir::LogicalResult translateCombine(ReduceOp op, ReducePlan &plan,
-                                       llvm::SmallVectorImpl<unsigned> &scratch);
+
+  // Regions of scalars (TranslateRegion.cpp).
+  /// How many lanes the region being translated has, and whether its instructions know.
+  struct RegionState {
+    uint32_t lanes = 0;       // 0: not in a region
+    bool isInline = false;    // instructions run over `lanes` lanes; else the frame says how many
+    mlir::Region *region = nullptr;
+    std::vector<int64_t> shape; // of the tile whose elements the lanes are, for messages
+  };
+  mlir::LogicalResult translateCombine(mlir::Operation *op, ReducePlan &plan);
+  mlir::LogicalResult translateCombineBody(mlir::Block &block, ReducePlan &plan,
+                                           llvm::SmallVectorImpl<unsigned> &scratch);
+  mlir::LogicalResult translateMap(mlir::Operation *op, mlir::Region &body);
+  mlir::LogicalResult translateInline(mlir::Operation *op, mlir::Region &body);
+  mlir::LogicalResult translateOneByOne(mlir::Operation *op, mlir::Region &body);
+  mlir::LogicalResult translateReference(mlir::Operation *op, mlir::Region &reference,
+                                         llvm::StringRef name);
   unsigned hold(mlir::Value value);
+  bool isImported(mlir::Value value) const;
   uint32_t importValue(mlir::Value value);
+
+  // Elements that meet (TranslateCollective.cpp, TranslateDot.cpp).
+  mlir::LogicalResult translateCollective(mlir::Operation *op, bool &known);
+  mlir::LogicalResult translateReduce(ReduceOp op);
+  mlir::LogicalResult translateScan(ScanOp op);
+  mlir::LogicalResult translateSort(SortOp op);
+  mlir::LogicalResult translateHistogram(HistogramOp op);
+  mlir::LogicalResult translateDot(DotOp op);
+  mlir::LogicalResult translateDotScaled(DotScaledOp op);
+  mlir::LogicalResult emitDot(mlir::Operation *op, DotPlan plan, mlir::Value a, mlir::Value b,
+                              mlir::Value acc);
+  uint32_t scratchSlot(size_t bytes, llvm::SmallVectorImpl<unsigned> &scratch);
 
   // Computing (TranslateCompute.cpp).
   mlir::LogicalResult translateCompute(mlir::Operation *op, bool &known);
   mlir::LogicalResult translateConstant(mlir::arith::ConstantOp op);
   mlir::LogicalResult translateBinary(mlir::Operation *op, BinaryOp kind, bool isUnsigned);
   mlir::LogicalResult translateCast(CastOp op);
+  mlir::LogicalResult emitConversion(mlir::Operation *op, DType from, DType to, Rounding rounding,
+                                     OverflowRule overflow);
   mlir::LogicalResult translateUnary(UnaryOp op);
+  mlir::LogicalResult translateBinaryFn(BinaryFnOp op);
   mlir::LogicalResult translateSelect(mlir::arith::SelectOp op);
-  mlir::LogicalResult translateBroadcast(BroadcastOp op);
-  mlir::LogicalResult translateSplat(SplatOp op);
   mlir::LogicalResult translateFma(FmaOp op);
   mlir::LogicalResult translateConversion(mlir::Operation *op);
   mlir::LogicalResult translateCompare(mlir::Operation *op);
@@ -88,16 +129,59 @@ private:
   void emitNanCheck(mlir::Operation *op);
   void emitIntegerCheck(mlir::Operation *op, BinaryOp kind, bool isUnsigned);
 
+  // Shapes (TranslateShape.cpp).
+  enum class MoveForm { Whole, Pick, Put };
+  mlir::LogicalResult translateShape(mlir::Operation *op, bool &known);
+  void emitMove(mlir::Operation *op, MovePlan plan, mlir::Type type, MoveForm form, uint32_t dst,
+                uint32_t a, uint32_t b = kNoSlot);
+  mlir::LogicalResult translateBroadcast(BroadcastOp op);
+  mlir::LogicalResult translateSplat(SplatOp op);
+  mlir::LogicalResult translatePermute(PermuteOp op);
+  mlir::LogicalResult translateCat(CatOp op);
+  mlir::LogicalResult translateFlip(FlipOp op);
+  mlir::LogicalResult translateSlice(SliceOp op);
+  mlir::LogicalResult translateInsert(InsertOp op);
+  mlir::LogicalResult translatePick(PickOp op);
+  mlir::LogicalResult translatePut(PutOp op);
+  mlir::LogicalResult translateGather(GatherOp op);
+  mlir::LogicalResult translateBitcast(BitcastOp op);
+
   // Memory (TranslateMemory.cpp).
   mlir::LogicalResult translateMemory(mlir::Operation *op, bool &known);
   mlir::LogicalResult translateRead(ReadOp op);
   mlir::LogicalResult translateWrite(WriteOp op);
+  mlir::LogicalResult translateLocate(LocateOp op);
   mlir::LogicalResult translateLoad(LoadOp op);
   mlir::LogicalResult translateStore(StoreOp op);
+  mlir::LogicalResult translateMakeView(MakeViewOp op);
+  mlir::LogicalResult translateSubview(SubviewOp op);
   mlir::LogicalResult translateViewQuery(mlir::Operation *op);
-  mlir::FailureOr<uint32_t> argumentOf(mlir::Operation *op, mlir::Value view);
-  void noteClass(int64_t aliasClass, bool isWrite);
-  std::vector<uint32_t> argumentsOfClass(mlir::Value pointer);
+  mlir::LogicalResult translatePresent(PresentOp op);
+  mlir::LogicalResult translatePointerAdd(PtrAddOp op);
+  mlir::FailureOr<ViewSource> viewSourceOf(mlir::Operation *op, mlir::Value view);
+  mlir::FailureOr<PlacePlan> placeOf(mlir::Operation *op, mlir::Value view,
+                                     mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths,
+                                     mlir::Type tile);
+  PointerPlan pointerPlanOf(mlir::Value pointer, mlir::Type value);
+  void reserveOffsets(PlacePlan &plan);
+  void emitPlace(mlir::Operation *op, PlacePlan plan, InstFn box, InstFn gather);
+  static unsigned bytesOfElement(mlir::Type type);
+  void noteClass(mlir::Type type, bool isWrite);
+
+  // What an instance does beside memory and numbers (TranslateInstance.cpp).
+  mlir::LogicalResult translateInstance(mlir::Operation *op, bool &known);
+  mlir::LogicalResult translateQuery(mlir::Operation *op, bool &known);
+  mlir::LogicalResult translateAtomic(mlir::Operation *op, bool &known);
+  mlir::LogicalResult emitAtomic(mlir::Operation *op, AtomicPlan plan, MemOrder order,
+                                 MemScope scope);
+  void translatePrint(PrintOp op);
+  void translateAssert(AssertOp op);
+  void translateHint(HintOp op);
+  bool findTurns();
+  void emitTurn(mlir::Operation *op);
+  void emitRound(mlir::Operation *op, mlir::ValueRange values, llvm::ArrayRef<uint32_t> carried);
+  void findAddressArithmetic();
+  void emitWrapCheck(mlir::Operation *op);
 
   KernelOp kernel;
   const Options &options;
@@ -108,10 +192,9 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> slotOf;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 4>> dying;
   llvm::DenseMap<mlir::Operation *, uint32_t> infos;
-  /// Divisions by the step of a loop that make its number of trips.
-  /// Inside a combine region: how many pairs run at once, 0 outside.
-  uint32_t bodyLanes = 0;
-  mlir::Region *bodyRegion = nullptr;
+  /// Sums and products of i32 that become part of an address.
+  llvm::SmallPtrSet<mlir::Operation *, 8> addressArithmetic;
+  RegionState body;
 };
 
 } // namespace tk::interp

@@ -51,7 +51,7 @@ LogicalResult Translator::translateConstant(arith::ConstantOp op) {
       bytes = repeated(bytes, size_t(dense.getNumElements()));
   } else if (isa<IntegerAttr, FloatAttr>(op.getValue())) {
     appendConstant(bytes, op.getValue(), dtype);
-    bytes = repeated(bytes, bodyLanes ? bodyLanes : 1);
+    bytes = repeated(bytes, body.lanes ? body.lanes : 1);
   } else {
     return unsupported(op, "has a value that is neither a number nor a dense tile");
   }
@@ -77,14 +77,6 @@ LogicalResult Translator::emitValue(Operation *op, InstFn fn) {
   return success();
 }
 
-/// An instruction with the same places, beside the one just emitted.
-static Inst beside(const Inst &inst, InstFn fn, uint32_t aux = 0) {
-  Inst other = inst;
-  other.fn = fn;
-  other.aux = aux;
-  return other;
-}
-
 void Translator::emitNanCheck(Operation *op) {
   DType dtype = *slotTypeOf(op->getResult(0).getType());
   if (options.checks.nan == NanCheck::Off || !isFloat(dtype))
@@ -100,9 +92,11 @@ void Translator::emitNanCheck(Operation *op) {
 /// Whether a product may end up as an operand of an addition and be contracted with it.
 static bool reachesSum(Value product, unsigned depth = 0) {
   for (Operation *user : product.getUsers()) {
-    if (isa<arith::AddFOp, arith::SubFOp, ReduceOp, scf::YieldOp, scf::ConditionOp>(user))
+    if (isa<arith::AddFOp, arith::SubFOp, ReduceOp, ScanOp, MapOp, YieldOp, scf::YieldOp,
+            scf::ConditionOp>(user))
       return true;
-    bool passes = isa<arith::NegFOp, SplatOp, BroadcastOp, ExpandDimsOp>(user);
+    bool passes = isa<arith::NegFOp, SplatOp, BroadcastOp, ExpandDimsOp, ReshapeOp, PermuteOp,
+                      CatOp, FlipOp, SliceOp, InsertOp, PickOp, PutOp, GatherOp>(user);
     if (passes && (depth > 8 || reachesSum(user->getResult(0), depth + 1)))
       return true;
   }
@@ -159,22 +153,44 @@ LogicalResult Translator::translateFma(FmaOp op) {
 }
 
 /// The error a function may have in units of the last place; docs/language.md.
-static int64_t ulpOf(UnaryOp op) {
-  if (auto num = op.getNumAttr())
-    return num.getUlp();
-  switch (op.getFn()) {
+static int64_t ulpOf(UnaryFn fn) {
+  switch (fn) {
   case UnaryFn::abs:
   case UnaryFn::floor:
   case UnaryFn::ceil:
+  case UnaryFn::round:
+  case UnaryFn::trunc:
   case UnaryFn::sqrt:
     return 0; // rounded correctly
   case UnaryFn::exp2:
     return 3;
   case UnaryFn::tanh:
   case UnaryFn::sigmoid:
+  case UnaryFn::tan:
+  case UnaryFn::sinh:
+  case UnaryFn::cosh:
+  case UnaryFn::asinh:
+  case UnaryFn::acosh:
+  case UnaryFn::atanh:
     return 4;
+  case UnaryFn::erfc:
+  case UnaryFn::erfinv:
+    return 5;
+  case UnaryFn::lgamma:
+    return 6;
   default:
     return 2;
+  }
+}
+
+static int64_t ulpOf(BinaryFn fn) {
+  switch (fn) {
+  case BinaryFn::pow:
+  case BinaryFn::atan2:
+  case BinaryFn::hypot:
+    return 4;
+  default:
+    return 0;
   }
 }
 
@@ -188,25 +204,57 @@ LogicalResult Translator::translateUnary(UnaryOp op) {
   Inst value = code->back();
   if (fn != UnaryMath::Abs)
     emitNanCheck(op);
-  if (options.errorBounds)
-    code->push_back(beside(value, selectBoundUnary(fn, dtype), uint32_t(ulpOf(op))));
+  if (options.errorBounds) {
+    int64_t ulp = op.getNumAttr() ? op.getNumAttr().getUlp() : ulpOf(op.getFn());
+    code->push_back(beside(value, selectBoundUnary(dtype), uint32_t(ulp)));
+    code->back().b = unsigned(fn);
+  }
+  return success();
+}
+
+LogicalResult Translator::translateBinaryFn(BinaryFnOp op) {
+  DType dtype = *slotTypeOf(op.getType());
+  BinaryMath fn = BinaryMath(unsigned(op.getFn()));
+  if (failed(emitValue(op, selectBinaryFn(fn, dtype, op.getIsUnsigned()))))
+    return failure();
+  if (!isFloat(dtype))
+    return success();
+  Inst value = code->back();
+  if (fn != BinaryMath::Copysign)
+    emitNanCheck(op);
+  if (options.errorBounds) {
+    int64_t ulp = op.getNumAttr() ? op.getNumAttr().getUlp() : ulpOf(op.getFn());
+    code->push_back(beside(value, selectBoundBinaryFn(dtype), uint32_t(ulp)));
+    code->back().c = unsigned(fn);
+  }
+  return success();
+}
+
+/// Emits the conversion of the operand into the result, both given with their sign.
+LogicalResult Translator::emitConversion(Operation *op, DType from, DType to, Rounding rounding,
+                                         OverflowRule overflow) {
+  std::optional<Conversion> conversion = conversionOf(from, to, rounding, overflow);
+  if (failed(emitValue(op, conversion ? selectConversion() : nullptr)))
+    return failure();
+  code->back().aux = uint32_t(program.conversions.size());
+  program.conversions.push_back(*conversion);
   return success();
 }
 
 LogicalResult Translator::translateCast(CastOp op) {
   DType from = *slotTypeOf(op.getValue().getType()), to = *slotTypeOf(op.getType());
+  from = op.getFromUnsigned() ? unsignedOf(from) : from;
+  to = op.getToUnsigned() ? unsignedOf(to) : to;
   NumAttr num = op.getNumAttr();
-  CastRule rule;
-  rule.fromUnsigned = op.getFromUnsigned();
-  rule.toUnsigned = op.getToUnsigned();
-  rule.saturate = !num || num.getOverflow() != Overflow::ieee;
-  // Without the attribute a float becomes an integer by truncation, all else rounds to nearest.
-  rule.towardZero = num ? num.getRound() == Round::rtz : isFloat(from) && !isFloat(to);
-  if (failed(emitValue(op, selectCast(from, to, rule))))
+  Rounding rounding = num ? Rounding(unsigned(num.getRound())) : defaultRounding(from, to);
+  OverflowRule overflow = num ? OverflowRule(unsigned(num.getOverflow())) : OverflowRule::Natural;
+  if (failed(emitConversion(op, from, to, rounding, overflow)))
     return failure();
   if (options.errorBounds && isFloat(to)) {
     InstFn bound = isFloat(from) ? selectBoundRound(from, to) : selectBoundZero();
-    code->push_back(beside(code->back(), bound, rule.towardZero));
+    uint32_t rule = (rounding != Rounding::Nearest ? kBoundDirected : 0) |
+                    (overflow == OverflowRule::Ieee ? kBoundExcess : 0);
+    code->push_back(beside(code->back(), bound, rule));
   }
   return success();
 }
@@ -214,13 +262,15 @@ LogicalResult Translator::translateCast(CastOp op) {
 LogicalResult Translator::translateConversion(Operation *op) {
   DType from = *slotTypeOf(op->getOperand(0).getType());
   DType to = *slotTypeOf(op->getResult(0).getType());
-  InstFn fn = isa<arith::TruncIOp>(op) ? selectTruncate(from, to)
-                                       : selectExtend(from, to, isa<arith::ExtUIOp>(op));
-  if (failed(emitValue(op, fn)))
-    return failure();
-  if (options.errorBounds && isFloat(to))
-    code->push_back(beside(code->back(), selectBoundMove()));
-  return success();
+  if (isa<arith::ExtFOp>(op)) {
+    if (failed(emitConversion(op, from, to, Rounding::Nearest, OverflowRule::Natural)))
+      return failure();
+    if (options.errorBounds)
+      code->push_back(beside(code->back(), selectBoundMove()));
+    return success();
+  }
+  return emitValue(op, isa<arith::TruncIOp>(op) ? selectTruncate(from, to)
+                                                : selectExtend(from, to, isa<arith::ExtUIOp>(op)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,58 +323,6 @@ LogicalResult Translator::translateSelect(arith::SelectOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Shapes
-//===----------------------------------------------------------------------===//
-
-LogicalResult Translator::translateSplat(SplatOp op) {
-  if (failed(emitValue(op, selectSplat(byteSize(*slotTypeOf(op.getType()))))))
-    return failure();
-  if (hasBounds(op.getType()))
-    code->push_back(beside(code->back(), selectBoundSplat()));
-  return success();
-}
-
-/// Neighbouring axes that are both repeated or both copied become one.
-static CopyPlan planBroadcast(RankedTensorType from, RankedTensorType to) {
-  CopyPlan plan;
-  uint32_t stride = 1;
-  for (int64_t axis = to.getRank() - 1; axis >= 0; --axis) {
-    uint32_t side = uint32_t(to.getDimSize(axis));
-    bool isRepeated = from.getDimSize(axis) == 1 && side != 1;
-    if (side == 1)
-      continue;
-    bool joins = !plan.sides.empty() && (plan.strides.back() == 0) == isRepeated;
-    if (joins) {
-      plan.sides.back() *= side;
-    } else {
-      plan.sides.push_back(side);
-      plan.strides.push_back(isRepeated ? 0 : stride);
-    }
-    stride *= uint32_t(from.getDimSize(axis));
-  }
-  if (plan.sides.empty()) {
-    plan.sides = {1};
-    plan.strides = {1};
-  }
-  std::reverse(plan.sides.begin(), plan.sides.end());
-  std::reverse(plan.strides.begin(), plan.strides.end());
-  return plan;
-}
-
-LogicalResult Translator::translateBroadcast(BroadcastOp op) {
-  CopyPlan plan = planBroadcast(cast<RankedTensorType>(op.getValue().getType()),
-                                cast<RankedTensorType>(op.getType()));
-  unsigned bytes = byteSize(*slotTypeOf(op.getType()));
-  if (failed(emitValue(op, selectBroadcast(bytes))))
-    return failure();
-  code->back().aux = uint32_t(program.copies.size());
-  program.copies.push_back(std::move(plan));
-  if (hasBounds(op.getType()))
-    code->push_back(beside(code->back(), selectBoundBroadcast(), code->back().aux));
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
 // One operation
 //===----------------------------------------------------------------------===//
 
@@ -361,8 +359,20 @@ static std::optional<IntegerForm> binaryFormOf(Operation *op) {
       .Default([](Operation *) { return Form(); });
 }
 
+/// Only tk.cast, tk.bitcast and what moves values take storage types.
+static bool computesOnStorage(Operation *op) {
+  if (!isa<arith::ArithDialect>(op->getDialect()) || isa<arith::ConstantOp, arith::SelectOp>(op))
+    return false;
+  return llvm::any_of(op->getOperandTypes(), [](Type type) {
+    std::optional<DType> dtype = slotTypeOf(type);
+    return dtype && isStorage(*dtype);
+  });
+}
+
 LogicalResult Translator::translateCompute(Operation *op, bool &known) {
   known = true;
+  if (computesOnStorage(op))
+    return unsupported(op, "has no meaning for this element type");
   if (std::optional<IntegerForm> form = binaryFormOf(op))
     return translateBinary(op, form->kind, form->isUnsigned);
   if (isa<arith::CmpIOp, arith::CmpFOp>(op))
@@ -373,6 +383,10 @@ LogicalResult Translator::translateCompute(Operation *op, bool &known) {
     return translateConstant(constant);
   if (auto unary = dyn_cast<UnaryOp>(op))
     return translateUnary(unary);
+  if (auto binary = dyn_cast<BinaryFnOp>(op))
+    return translateBinaryFn(binary);
+  if (auto bits = dyn_cast<BitsOp>(op))
+    return emitValue(op, selectBits(BitsMath(unsigned(bits.getFn())), *slotTypeOf(bits.getType())));
   if (auto cast = dyn_cast<CastOp>(op))
     return translateCast(cast);
   if (auto fma = dyn_cast<FmaOp>(op))
@@ -384,24 +398,6 @@ LogicalResult Translator::translateCompute(Operation *op, bool &known) {
       return failure();
     if (options.errorBounds)
       code->push_back(beside(code->back(), selectBoundMove()));
-    return success();
-  }
-  // What follows is about tiles, which a combine region does not have.
-  known = !bodyLanes;
-  if (!known)
-    return success();
-  if (auto splat = dyn_cast<SplatOp>(op))
-    return translateSplat(splat);
-  if (auto broadcast = dyn_cast<BroadcastOp>(op))
-    return translateBroadcast(broadcast);
-  if (auto arange = dyn_cast<ArangeOp>(op)) {
-    if (failed(emitValue(op, selectArange())))
-      return failure();
-    code->back().aux = uint32_t(int32_t(arange.getStart()));
-    return success();
-  }
-  if (isa<ExpandDimsOp>(op)) {
-    share(op->getResult(0), op->getOperand(0));
     return success();
   }
   known = false;

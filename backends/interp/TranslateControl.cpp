@@ -1,4 +1,4 @@
-//===- TranslateControl.cpp - loops, branches, reductions ---------------------------===//
+//===- TranslateControl.cpp - loops and branches ---------------------------------===//
 
 #include "backends/interp/Bounds.h"
 #include "backends/interp/Translate.h"
@@ -111,6 +111,7 @@ LogicalResult Translator::translateWhile(scf::WhileOp op) {
     return failure();
   Operation *yield = op.getAfterBody()->getTerminator();
   copyParallel(yield, yield->getOperands(), before);
+  emitRound(op, op.getInits(), before);
   emit(selectJump(), op).aux = uint32_t(begin);
   (*code)[leave].aux = (*code)[begin].aux = uint32_t(code->size());
   releaseAfter(yield);
@@ -143,118 +144,5 @@ LogicalResult Translator::translateIf(scf::IfOp op) {
   if (failed(translateBranch(*op.elseBlock())))
     return failure();
   (*code)[leave].aux = uint32_t(code->size());
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Reductions
-//===----------------------------------------------------------------------===//
-
-static bool isPlainSum(ReduceOp op) {
-  Block &block = op.getCombine().front();
-  if (op.getOperands().size() != 1 || block.getOperations().size() != 2)
-    return false;
-  auto add = dyn_cast<arith::AddFOp>(block.front());
-  return add && block.getTerminator()->getOperand(0) == add.getResult() &&
-         add.getLhs() != add.getRhs() && isa<BlockArgument>(add.getLhs()) &&
-         isa<BlockArgument>(add.getRhs());
-}
-
-static ReducePlan shapeOfReduce(ReduceOp op) {
-  ReducePlan plan;
-  auto tile = cast<RankedTensorType>(op.getOperands().front().getType());
-  for (auto [axis, side] : llvm::enumerate(tile.getShape())) {
-    uint32_t &part = axis < uint64_t(op.getAxis())    ? plan.outer
-                     : axis == uint64_t(op.getAxis()) ? plan.side
-                                                      : plan.inner;
-    part *= uint32_t(side);
-  }
-  plan.isFloatSum = isPlainSum(op);
-  op.getCombine().walk([&](Operation *inner) { plan.oneByOne |= inner->getNumRegions() > 0; });
-  return plan;
-}
-
-/// A value from outside the region (or a constant in it), the same in every lane of the region.
-uint32_t Translator::importValue(Value value) {
-  unsigned bytes = byteSize(*slotTypeOf(value.getType()));
-  uint32_t outside = slots[slotOf.lookup(value)].offset;
-  uint32_t inside = temporary(size_t(bodyLanes) * bytes);
-  Operation *owner = bodyRegion->getParentOp();
-  emit(selectSplat(bytes), owner, inside, outside);
-  if (hasBounds(value.getType()))
-    emit(selectBoundSplat(), owner, inside, outside);
-  return inside;
-}
-
-/// A value that stays in place until `giveBack` of the returned slot.
-unsigned Translator::hold(Value value) {
-  unsigned slot = slotOf.lookup(value);
-  if (slots[slot].uses != kForever)
-    ++slots[slot].uses;
-  return slot;
-}
-
-LogicalResult Translator::translateCombine(ReduceOp op, ReducePlan &plan,
-                                           SmallVectorImpl<unsigned> &scratch) {
-  Block &block = op.getCombine().front();
-  const size_t count = op.getOperands().size();
-  for (size_t i = 0; i < count; ++i) {
-    plan.operands[i].left = define(block.getArgument(unsigned(i)));
-    plan.operands[i].right = define(block.getArgument(unsigned(i + count)));
-    scratch.push_back(hold(block.getArgument(unsigned(i))));
-    scratch.push_back(hold(block.getArgument(unsigned(i + count))));
-  }
-  if (failed(translateBlock(block)))
-    return failure();
-  Operation *yield = block.getTerminator();
-  for (size_t i = 0; i < count; ++i) {
-    Value value = yield->getOperand(unsigned(i));
-    if (count == 1 && value.getDefiningOp() && value.getParentBlock() == &block) {
-      plan.operands[i].combined = offsetOf(value);
-      scratch.push_back(hold(value));
-      continue;
-    }
-    unsigned place = takeSlot(bytesOf(value.getType()));
-    plan.operands[i].combined = slots[place].offset;
-    scratch.push_back(place);
-    emitCopy(yield, plan.operands[i].combined, offsetOf(value), value.getType());
-  }
-  releaseAfter(yield);
-  return success();
-}
-
-LogicalResult Translator::translateReduce(ReduceOp op) {
-  if (bodyLanes)
-    return unsupported(op, "stands inside the combine region of another reduction");
-  ReducePlan plan = shapeOfReduce(op);
-  SmallVector<unsigned> scratch;
-  for (auto [operand, result] : llvm::zip(op.getOperands(), op.getResults())) {
-    ReducePlan::Operand &entry = plan.operands.emplace_back();
-    entry.dtype = *slotTypeOf(operand.getType());
-    entry.elementBytes = byteSize(entry.dtype);
-    entry.value = offsetOf(operand);
-    scratch.push_back(takeSlot(bytesOf(operand.getType())));
-    entry.work = slots[scratch.back()].offset;
-    entry.result = define(result);
-  }
-  Code body;
-  Code *outside = std::exchange(code, &body);
-  bodyLanes = plan.oneByOne ? 1 : std::max(plan.outer * (plan.side / 2) * plan.inner, 1u);
-  bodyRegion = &op.getCombine();
-  LogicalResult translated = translateCombine(op, plan, scratch);
-  bodyLanes = 0;
-  bodyRegion = nullptr;
-  code = outside;
-  for (unsigned slot : scratch)
-    giveBack(slot);
-  if (failed(translated))
-    return failure();
-  plan.body = uint32_t(program.bodies.size());
-  program.bodies.push_back(std::move(body));
-  program.reductions.push_back(plan);
-  uint32_t index = uint32_t(program.reductions.size() - 1);
-  emit(selectReduce(), op).aux = index;
-  if (plan.isFloatSum && hasBounds(op.getOperands().front().getType()))
-    emit(selectBoundSum(plan.operands[0].dtype), op).aux = index;
   return success();
 }

@@ -1,6 +1,5 @@
-//===- TranslateMemory.cpp - places, pointers, program ids ---------------------------===//
+//===- TranslateMemory.cpp - places, views and pointers ------------------------------===//
 
-#include "backends/interp/Bounds.h"
 #include "backends/interp/Memory.h"
 #include "backends/interp/Translate.h"
 
@@ -8,7 +7,7 @@ using namespace mlir;
 using namespace tk;
 using namespace tk::interp;
 
-static int64_t aliasClassOf(Type type) {
+int64_t tk::interp::aliasClassOf(Type type) {
   Type element = elementTypeOf(type);
   if (auto view = dyn_cast<ViewType>(element))
     return view.getAliasClass();
@@ -18,93 +17,176 @@ static int64_t aliasClassOf(Type type) {
 }
 
 /// All parameters of the class share its memory.
-void Translator::noteClass(int64_t aliasClass, bool isWrite) {
-  for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
-    if (aliasClassOf(type) != aliasClass)
-      continue;
-    program.params[index].isRead |= !isWrite;
-    program.params[index].isWritten |= isWrite;
-  }
+void Translator::noteClass(Type type, bool isWrite) {
+  ClassUse &use = program.classes[aliasClassOf(type)];
+  (isWrite ? use.isWritten : use.isRead) = true;
 }
-
-/// The parameter a pointer was made from, where that can be seen.
-static Value rootOf(Value pointer) {
-  while (Operation *op = pointer.getDefiningOp()) {
-    if (!isa<PtrAddOp, SplatOp, BroadcastOp, ExpandDimsOp, BaseOp>(op))
-      return {};
-    pointer = op->getOperand(0);
-  }
-  return pointer;
-}
-
-std::vector<uint32_t> Translator::argumentsOfClass(Value pointer) {
-  std::vector<uint32_t> result;
-  auto root = dyn_cast_if_present<BlockArgument>(rootOf(pointer));
-  if (root && root.getOwner() == &kernel.getBody().front())
-    result.push_back(root.getArgNumber());
-  for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
-    if (aliasClassOf(type) == aliasClassOf(pointer.getType()) &&
-        !llvm::is_contained(result, uint32_t(index)))
-      result.push_back(uint32_t(index));
-  return result;
-}
-
-FailureOr<uint32_t> Translator::argumentOf(Operation *op, Value view) {
-  auto argument = dyn_cast<BlockArgument>(view);
-  if (!argument || argument.getOwner() != &kernel.getBody().front()) {
-    (void)unsupported(op, "uses a view that is not a parameter of the kernel");
-    return failure();
-  }
-  return argument.getArgNumber();
-}
-
-//===----------------------------------------------------------------------===//
-// Places
-//===----------------------------------------------------------------------===//
 
 static uint32_t numElementsOf(Type type) {
   auto tile = dyn_cast<RankedTensorType>(type);
   return tile ? uint32_t(tile.getNumElements()) : 1;
 }
 
-static PlacePlan placeOf(uint32_t arg, ArrayRef<int64_t> widths, Type tile) {
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+/// Views are arguments or made by operations; nothing else hands them on.
+FailureOr<ViewSource> Translator::viewSourceOf(Operation *op, Value view) {
+  auto type = cast<ViewType>(view.getType());
+  ViewSource source;
+  source.rank = uint32_t(type.getRank());
+  source.aliasClass = type.getAliasClass();
+  if (source.rank > kMaxPlaceRank)
+    return unsupported(op, "has a view of rank " + Twine(source.rank));
+  if (!isa<BlockArgument>(view))
+    source.slot = offsetOf(view);
+  while (auto part = view.getDefiningOp<SubviewOp>())
+    view = part.getView();
+  auto argument = dyn_cast<BlockArgument>(view);
+  if (argument && argument.getOwner() == &kernel.getBody().front())
+    source.arg = argument.getArgNumber();
+  else if (!view.getDefiningOp<MakeViewOp>())
+    return unsupported(op, "uses a view that is handed on by control flow");
+  return source;
+}
+
+LogicalResult Translator::translateMakeView(MakeViewOp op) {
+  ViewPlan plan;
+  plan.pointer = offsetOf(op.getPointer());
+  for (auto [extent, stride] : llvm::zip(op.getExtents(), op.getStrides())) {
+    plan.first.push_back(offsetOf(extent));
+    plan.second.push_back(offsetOf(stride));
+  }
+  emit(selectMakeView(), op, define(op.getResult())).aux = uint32_t(program.memory.views.size());
+  program.memory.views.push_back(std::move(plan));
+  return success();
+}
+
+LogicalResult Translator::translateSubview(SubviewOp op) {
+  FailureOr<ViewSource> from = viewSourceOf(op, op.getView());
+  if (failed(from))
+    return failure();
+  ViewPlan plan;
+  plan.from = *from;
+  plan.elementBytes = bytesOfElement(op.getView().getType());
+  plan.drops.assign(op.getDrop().begin(), op.getDrop().end());
+  for (auto [low, high] : llvm::zip(op.getLow(), op.getHigh())) {
+    plan.first.push_back(offsetOf(low));
+    plan.second.push_back(offsetOf(high));
+  }
+  emit(selectSubview(), op, define(op.getResult())).aux = uint32_t(program.memory.views.size());
+  program.memory.views.push_back(std::move(plan));
+  return success();
+}
+
+LogicalResult Translator::translateViewQuery(Operation *op) {
+  FailureOr<ViewSource> source = viewSourceOf(op, op->getOperand(0));
+  if (failed(source))
+    return failure();
+  auto axis = op->getAttrOfType<IntegerAttr>("axis");
+  uint32_t at = axis ? uint32_t(axis.getInt()) : 0;
+  if (source->slot == kNoSlot) {
+    InstFn fn = isa<ExtentOp>(op)   ? selectExtent()
+                : isa<StrideOp>(op) ? selectStride()
+                                    : selectBase();
+    emit(fn, op, define(op->getResult(0)), source->arg).aux = at;
+    return success();
+  }
+  uint32_t word = isa<ExtentOp>(op) ? 1 + at : isa<StrideOp>(op) ? 1 + source->rank + at : 0;
+  emit(selectViewWord(), op, define(op->getResult(0)), source->slot).aux = word;
+  return success();
+}
+
+LogicalResult Translator::translatePresent(PresentOp op) {
+  auto argument = dyn_cast<BlockArgument>(op.getArgument());
+  if (!argument || argument.getOwner() != &kernel.getBody().front())
+    return unsupported(op, "asks about something that is no parameter");
+  emit(selectPresent(), op, define(op.getResult()), argument.getArgNumber());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+unsigned Translator::bytesOfElement(Type type) {
+  auto view = dyn_cast<ViewType>(type);
+  return byteSize(*slotTypeOf(view ? view.getElement() : type));
+}
+
+/// View, indices and widths; the rest is the operation's own.
+FailureOr<PlacePlan> Translator::placeOf(Operation *op, Value view, ValueRange indices,
+                                         ArrayRef<int64_t> widths, Type tile) {
+  FailureOr<ViewSource> source = viewSourceOf(op, view);
+  if (failed(source))
+    return failure();
   PlacePlan plan;
-  plan.arg = arg;
+  plan.view = *source;
   plan.widths.assign(widths.begin(), widths.end());
   plan.elements = numElementsOf(tile);
-  plan.dtype = *slotTypeOf(tile);
+  plan.dtype = *slotTypeOf(cast<ViewType>(view.getType()).getElement());
   plan.elementBytes = byteSize(plan.dtype);
+  for (auto [index, width] : llvm::zip(indices, widths)) {
+    plan.indices.push_back(offsetOf(index));
+    plan.indexTypes.push_back(*slotTypeOf(index.getType()));
+    if (width < 0)
+      plan.picked = numElementsOf(index.getType());
+  }
   return plan;
 }
 
+/// Room for the offsets of picked elements, given back at once: they live for one instruction, and
+/// what is defined after it may lie there.
+void Translator::reserveOffsets(PlacePlan &plan) {
+  if (plan.picked == 0)
+    return;
+  unsigned slot = takeSlot(size_t(plan.picked) * 8);
+  plan.offsets = slots[slot].offset;
+  giveBack(slot);
+}
+
+void Translator::emitPlace(Operation *op, PlacePlan plan, InstFn box, InstFn gather) {
+  reserveOffsets(plan);
+  emit(plan.picked ? gather : box, op).aux = uint32_t(program.memory.places.size());
+  program.memory.places.push_back(std::move(plan));
+}
+
 LogicalResult Translator::translateRead(ReadOp op) {
-  FailureOr<uint32_t> arg = argumentOf(op, op.getView());
-  if (failed(arg))
+  FailureOr<PlacePlan> plan = placeOf(op, op.getView(), op.getIndices(), op.getWidths(),
+                                      op.getResult().getType());
+  if (failed(plan))
     return failure();
-  PlacePlan plan = placeOf(*arg, op.getWidths(), op.getResult().getType());
-  for (Value index : op.getIndices())
-    plan.indices.push_back(offsetOf(index));
-  plan.mask = op.getMask() ? offsetOf(op.getMask()) : kNoSlot;
-  plan.fill = op.getFill() ? offsetOf(op.getFill()) : kNoSlot;
-  plan.value = define(op.getResult());
-  noteClass(aliasClassOf(op.getView().getType()), /*isWrite=*/false);
-  emit(selectRead(plan.elementBytes), op).aux = uint32_t(program.places.size());
-  program.places.push_back(std::move(plan));
+  plan->mask = op.getMask() ? offsetOf(op.getMask()) : kNoSlot;
+  plan->fill = op.getFill() ? offsetOf(op.getFill()) : kNoSlot;
+  plan->value = define(op.getResult());
+  noteClass(op.getView().getType(), /*isWrite=*/false);
+  unsigned bytes = plan->elementBytes;
+  emitPlace(op, std::move(*plan), selectRead(bytes), selectGatherRead(bytes));
   return success();
 }
 
 LogicalResult Translator::translateWrite(WriteOp op) {
-  FailureOr<uint32_t> arg = argumentOf(op, op.getView());
-  if (failed(arg))
+  FailureOr<PlacePlan> plan = placeOf(op, op.getView(), op.getIndices(), op.getWidths(),
+                                      op.getValue().getType());
+  if (failed(plan))
     return failure();
-  PlacePlan plan = placeOf(*arg, op.getWidths(), op.getValue().getType());
-  for (Value index : op.getIndices())
-    plan.indices.push_back(offsetOf(index));
-  plan.mask = op.getMask() ? offsetOf(op.getMask()) : kNoSlot;
-  plan.value = offsetOf(op.getValue());
-  noteClass(aliasClassOf(op.getView().getType()), /*isWrite=*/true);
-  emit(selectWrite(plan.elementBytes), op).aux = uint32_t(program.places.size());
-  program.places.push_back(std::move(plan));
+  plan->mask = op.getMask() ? offsetOf(op.getMask()) : kNoSlot;
+  plan->value = offsetOf(op.getValue());
+  noteClass(op.getView().getType(), /*isWrite=*/true);
+  unsigned bytes = plan->elementBytes;
+  emitPlace(op, std::move(*plan), selectWrite(bytes), selectGatherWrite(bytes));
+  return success();
+}
+
+LogicalResult Translator::translateLocate(LocateOp op) {
+  FailureOr<PlacePlan> plan = placeOf(op, op.getView(), op.getIndices(), op.getWidths(),
+                                      op.getPointer().getType());
+  if (failed(plan))
+    return failure();
+  plan->value = define(op.getPointer());
+  plan->exists = define(op.getExists());
+  emitPlace(op, std::move(*plan), selectLocate(), selectGatherLocate());
   return success();
 }
 
@@ -112,81 +194,89 @@ LogicalResult Translator::translateWrite(WriteOp op) {
 // Pointers
 //===----------------------------------------------------------------------===//
 
-static PointerPlan pointerPlanOf(Type value) {
+/// The parameter a pointer was made from, where that can be seen.
+static Value rootOf(Value pointer) {
+  while (Operation *op = pointer.getDefiningOp()) {
+    if (!isa<PtrAddOp, SplatOp, BroadcastOp, ExpandDimsOp, BaseOp, MakeViewOp, SubviewOp, LocateOp,
+             HintOp, ReshapeOp, PermuteOp>(op))
+      return {};
+    pointer = op->getOperand(0);
+  }
+  return pointer;
+}
+
+PointerPlan Translator::pointerPlanOf(Value pointer, Type value) {
   PointerPlan plan;
   plan.elements = numElementsOf(value);
   plan.dtype = *slotTypeOf(value);
   plan.elementBytes = byteSize(plan.dtype);
+  plan.aliasClass = aliasClassOf(pointer.getType());
+  plan.pointer = offsetOf(pointer);
+  auto root = dyn_cast_if_present<BlockArgument>(rootOf(pointer));
+  if (root && root.getOwner() == &kernel.getBody().front() &&
+      aliasClassOf(root.getType()) == plan.aliasClass)
+    plan.root = root.getArgNumber();
   return plan;
 }
 
 LogicalResult Translator::translateLoad(LoadOp op) {
-  PointerPlan plan = pointerPlanOf(op.getResult().getType());
-  plan.args = argumentsOfClass(op.getPointer());
-  plan.pointer = offsetOf(op.getPointer());
+  PointerPlan plan = pointerPlanOf(op.getPointer(), op.getResult().getType());
   plan.mask = op.getMask() ? offsetOf(op.getMask()) : kNoSlot;
   plan.fill = op.getFill() ? offsetOf(op.getFill()) : kNoSlot;
   plan.value = define(op.getResult());
-  noteClass(aliasClassOf(op.getPointer().getType()), /*isWrite=*/false);
-  emit(selectLoad(plan.elementBytes), op).aux = uint32_t(program.pointers.size());
-  program.pointers.push_back(std::move(plan));
+  plan.isVolatile = op.getIsVolatile();
+  if (plan.isVolatile)
+    program.classes[plan.aliasClass].isAtomic = true;
+  else
+    noteClass(op.getPointer().getType(), /*isWrite=*/false);
+  emit(selectLoad(plan.elementBytes), op).aux = uint32_t(program.memory.pointers.size());
+  if (plan.isVolatile)
+    emitTurn(op);
+  program.memory.pointers.push_back(std::move(plan));
   return success();
 }
 
 LogicalResult Translator::translateStore(StoreOp op) {
-  PointerPlan plan = pointerPlanOf(op.getValue().getType());
-  plan.args = argumentsOfClass(op.getPointer());
-  plan.pointer = offsetOf(op.getPointer());
+  PointerPlan plan = pointerPlanOf(op.getPointer(), op.getValue().getType());
   plan.mask = op.getMask() ? offsetOf(op.getMask()) : kNoSlot;
   plan.value = offsetOf(op.getValue());
-  noteClass(aliasClassOf(op.getPointer().getType()), /*isWrite=*/true);
-  emit(selectStore(plan.elementBytes), op).aux = uint32_t(program.pointers.size());
-  program.pointers.push_back(std::move(plan));
+  noteClass(op.getPointer().getType(), /*isWrite=*/true);
+  emit(selectStore(plan.elementBytes), op).aux = uint32_t(program.memory.pointers.size());
+  program.memory.pointers.push_back(std::move(plan));
   return success();
 }
 
-LogicalResult Translator::translateViewQuery(Operation *op) {
-  FailureOr<uint32_t> arg = argumentOf(op, op->getOperand(0));
-  if (failed(arg))
+LogicalResult Translator::translatePointerAdd(PtrAddOp op) {
+  if (failed(emitValue(op, selectPointerAdd(*slotTypeOf(op.getOffset().getType())))))
     return failure();
-  InstFn fn = isa<ExtentOp>(op)   ? selectExtent()
-              : isa<StrideOp>(op) ? selectStride()
-                                  : selectBase();
-  Inst &inst = emit(fn, op, define(op->getResult(0)), *arg);
-  if (auto axis = op->getAttrOfType<IntegerAttr>("axis"))
-    inst.aux = uint32_t(axis.getInt());
+  Type pointee = cast<PtrType>(elementTypeOf(op.getPointer().getType())).getPointee();
+  code->back().aux = elementBits(pointee) / 8;
   return success();
 }
 
 LogicalResult Translator::translateMemory(Operation *op, bool &known) {
   known = true;
-  if (bodyLanes)
+  if (body.lanes)
     return unsupported(op, "stands in a combine region, which only computes");
   if (auto read = dyn_cast<ReadOp>(op))
     return translateRead(read);
   if (auto write = dyn_cast<WriteOp>(op))
     return translateWrite(write);
+  if (auto locate = dyn_cast<LocateOp>(op))
+    return translateLocate(locate);
   if (auto load = dyn_cast<LoadOp>(op))
     return translateLoad(load);
   if (auto store = dyn_cast<StoreOp>(op))
     return translateStore(store);
+  if (auto view = dyn_cast<MakeViewOp>(op))
+    return translateMakeView(view);
+  if (auto part = dyn_cast<SubviewOp>(op))
+    return translateSubview(part);
   if (isa<ExtentOp, StrideOp, BaseOp>(op))
     return translateViewQuery(op);
-  if (auto id = dyn_cast<ProgramIdOp>(op)) {
-    emit(selectProgramId(), op, define(id.getResult())).aux = uint32_t(id.getAxis());
-    return success();
-  }
-  if (auto count = dyn_cast<NumProgramsOp>(op)) {
-    emit(selectNumPrograms(), op, define(count.getResult())).aux = uint32_t(count.getAxis());
-    return success();
-  }
-  if (auto add = dyn_cast<PtrAddOp>(op)) {
-    if (failed(emitValue(op, selectPointerAdd(*slotTypeOf(add.getOffset().getType())))))
-      return failure();
-    Type pointee = cast<PtrType>(elementTypeOf(add.getPointer().getType())).getPointee();
-    code->back().aux = elementBits(pointee) / 8;
-    return success();
-  }
-  known = false;
-  return success();
+  if (auto present = dyn_cast<PresentOp>(op))
+    return translatePresent(present);
+  if (auto add = dyn_cast<PtrAddOp>(op))
+    return translatePointerAdd(add);
+  return translateInstance(op, known);
 }

@@ -162,7 +162,7 @@ static constexpr llvm::StringLiteral kFieldOrder[] = {
     "launch", "workspace", "tensor_maps", "params",                             //
     "vendor", "arch", "match",                                                  // target
     "name", "kind", "dtype", "access", "extents", "strides",                    // args
-    "flops", "bytes", "align", "default", "hidden", "list",                     // cost, params
+    "flops", "bytes", "align", "zeroed", "optional", "indirections", "default", "hidden", "list",                     // cost, params
     "at", "path", "version", "size", "type", "value", "sha256", "licence",      // entries, images
     "expr", "text",                                                             // require
     "registers", "spill_store_bytes", "spill_load_bytes", "local_bytes",        // resources
@@ -388,6 +388,25 @@ static bool completeKernel(Object &kernel, const Image &image,
   return true;
 }
 
+/// What a loader must know to read the arguments right.
+static Array featuresOf(const Array &kernels) {
+  bool optional = false, scratch = false;
+  for (const Value &kernel : kernels)
+    for (const Value &entry : *kernel.getAsObject()->getArray("args")) {
+      const Object *arg = entry.getAsObject();
+      if (!arg)
+        continue;
+      optional |= arg->getBoolean("optional").value_or(false);
+      scratch |= arg->getString("access").value_or("") == "scratch";
+    }
+  Array features{"expr.1"};
+  if (optional)
+    features.push_back("optional.1");
+  if (scratch)
+    features.push_back("scratch.1");
+  return features;
+}
+
 llvm::Expected<std::string>
 tk::writeDescription(StringRef kernelsText, const Image &image,
                      const llvm::StringMap<nvptx::Resources> &resources,
@@ -412,7 +431,7 @@ tk::writeDescription(StringRef kernelsText, const Image &image,
       return wrong("a kernel lacks its name, args, variants or a variant's symbol");
   }
   document["schema"] = "tkc.kernel/1.0";
-  setDefault(document, "needs", Array{"expr.1"});
+  setDefault(document, "needs", featuresOf(*document.getArray("kernels")));
   document["producer"] = producerJson(producer);
   document["images"] = Array{Object{{"kind", image.kind},
                                     {"path", llvm::json::fixUTF8(image.path)},

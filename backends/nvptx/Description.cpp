@@ -60,6 +60,7 @@ static Object describeVariant(const LoweredVariant &variant, const Target &targe
   int64_t warps = optionOf(options, "warps", 4), stages = optionOf(options, "stages", 1);
   auto facts = kernel->getAttrOfType<ArrayAttr>("facts");
   auto shared = kernel->getAttrOfType<IntegerAttr>("shared_bytes");
+  bool cooperative = contract.contains("cooperative");
   llvm::json::Value grid = attributeToJson(contract.get("grid"));
   return Object{
       {"id", variantId(kernel, target, warps)},
@@ -75,7 +76,7 @@ static Object describeVariant(const LoweredVariant &variant, const Target &targe
       {"cluster", Array{1, 1, 1}},
       {"grid", std::move(grid)},
       {"resources", Object{{"shared_static", 0}, {"shared_dynamic", shared ? shared.getInt() : 0}}},
-      {"launch", Object{{"cooperative", false}, {"coresident", false}, {"pdl", nullptr},
+      {"launch", Object{{"cooperative", cooperative}, {"coresident", false}, {"pdl", nullptr},
                         {"traps", false}, {"prints", false}}},
       {"workspace", nullptr},
       {"tensor_maps", Array{}},

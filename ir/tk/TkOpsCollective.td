@@ -62,7 +62,7 @@ def Tk_SortOp : Tk_Op<"sort", [Pure]> {
   let description = [{
     Gives the sorted elements and, as i32, where they stood. The side along `axis` of the results
     says how many of the first ones are wanted. Equal elements keep their order, `descending` too.
-    -0 is below +0 and NaN above all numbers.
+    -0 is below +0 and NaN above all numbers. An i1 is 0 or 1.
     ```mlir
     %v, %i = tk.sort %x axis 1 descending : tensor<4x64xf32> -> tensor<4x8xf32>, tensor<4x8xi32>
     ```
@@ -81,7 +81,7 @@ def Tk_HistogramOp : Tk_Op<"histogram", [Pure]> {
   let summary = "how often each of the numbers 0, 1, ... occurs";
   let description = [{
     Elements outside 0 to N - 1, and those where `mask` is false, count nowhere. N is the result's
-    side.
+    side. An i1 is 0 or 1.
     ```mlir
     %h = tk.histogram %x : tensor<512xi32> -> tensor<16xi32>
     ```

@@ -105,12 +105,40 @@ static Interval rangeOfExpression(Attribute expression) {
   return {0, kLargestIndex};
 }
 
-/// The induction variable counts from 0 to the trip count.
+/// Of a while loop's argument that begins at 0, grows by 1 on each trip and must be below a number
+/// for another trip to be made: that number. So the front end writes a counted loop that may be
+/// left early.
+static std::optional<Value> whileCount(scf::WhileOp loop, BlockArgument counter) {
+  scf::ConditionOp condition = loop.getConditionOp();
+  auto tested = dyn_cast<BlockArgument>(condition.getArgs()[counter.getArgNumber()]);
+  if (counter.getOwner() != loop.getAfterBody() || !tested ||
+      tested.getOwner() != loop.getBeforeBody())
+    return std::nullopt;
+  unsigned place = tested.getArgNumber();
+  auto next = loop.getYieldOp().getOperand(place).getDefiningOp<arith::AddIOp>();
+  bool counts = matchPattern(loop.getInits()[place], m_Zero()) && next &&
+                next.getLhs() == counter && matchPattern(next.getRhs(), m_One());
+  SmallVector<Value> tests{condition.getCondition()};
+  while (counts && !tests.empty()) {
+    Operation *test = tests.pop_back_val().getDefiningOp();
+    if (auto both = dyn_cast_or_null<arith::AndIOp>(test))
+      tests.append({both.getLhs(), both.getRhs()});
+    auto below = dyn_cast_or_null<arith::CmpIOp>(test);
+    if (below && below.getPredicate() == arith::CmpIPredicate::slt && below.getLhs() == tested)
+      return below.getRhs();
+  }
+  return std::nullopt;
+}
+
+/// The number of trips of the loop whose variable counts them from 0.
 static std::optional<Value> tripCountOf(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
-  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  Operation *parent = argument ? argument.getOwner()->getParentOp() : nullptr;
+  auto loop = dyn_cast_or_null<scf::ForOp>(parent);
   if (loop && argument == loop.getInductionVar())
     return loop.getUpperBound();
+  if (auto whileLoop = dyn_cast_or_null<scf::WhileOp>(parent); whileLoop && value.getType().isInteger(64))
+    return whileCount(whileLoop, argument);
   return std::nullopt;
 }
 

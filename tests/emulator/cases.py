@@ -2,13 +2,17 @@
 
 import dataclasses
 import os
+import sys
 import zlib
 
 import numpy as np
 
 import operations
 
-EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLES = os.path.join(HERE, "..", "..", "examples")
+sys.path.append(os.path.join(HERE, "..", "run"))
+import random_control  # pylint: disable=wrong-import-position
 DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": np.uint16,
           "i1": np.uint8, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
           "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64}
@@ -157,7 +161,19 @@ def reductions():
     return result
 
 
-LOOP_HEAD = "kernel k(in x: i32[128], inout z: i32[128], out y: i32[128], n: i64) @grid(1) {\n"
+LOOP_HEAD = """fn until(t, limit, i) {
+    var u = t
+    for k in range(i, 12) {
+        u = u + limit
+        if sum(u, axis=0) > 50 { return u, k }
+        while max(u, axis=0) > 30 {
+            u = u - 5
+            if k > 8 { return u * 2, k * k }
+        }
+    }
+    return u, -1
+}
+""" + "kernel k(in x: i32[128], inout z: i32[128], out y: i32[128], n: i64) @grid(1) {\n"
 LOOPS = {
     "while reads what it writes": """var s = 0
     while z[0] < 4 {
@@ -237,6 +253,51 @@ LOOPS = {
         }
     }
     y[:] = t""",
+    "break and continue": """var t = x[:]
+    for i in range(20) {
+        let v = sum(x[i +: 32], axis=0)
+        if v % 3 == 0 { continue }
+        t = t * 3 + v
+        if i > n * 2 { break }
+        z[i +: 64] = z[i +: 64] + v
+    }
+    y[:] = t + z[:]""",
+    "return out of a loop": """y[:] = x[:] * 2
+    for i in range(40) {
+        for j in range(n) {
+            z[j +: 64] = z[j +: 64] + max(x[i +: 16], axis=0)
+            if sum(z[0 +: 64], axis=0) % 7 == j.to(i32) { return }
+        }
+        y[i +: 32] = z[0 +: 32] + i.to(i32)
+    }
+    y[:] = 0""",
+    "break and return in while": """var t = x[:]
+    var i = 0
+    while z[i] < 40 && sum(t, axis=0) != 12345 {
+        i += 1
+        if i == n { t = t + 1; continue }
+        if z[i] == 17 { break }
+        if i > 60 {
+            y[:] = t
+            return
+        }
+        t = t + z[i +: 128]
+    }
+    y[:] = t + i.to(i32)""",
+    "inlined return of tiles": """var t = x[:]
+    for i in range(n) {
+        let (u, k) = until(t, z[i], i)
+        t = u - k.to(i32)
+    }
+    y[:] = t""",
+    "unrolled with run-time exits": """var t = x[:]
+    for i in static_range(6) {
+        if i == n { continue }
+        if sum(t, axis=0) < -3000 { break }
+        t = t * 2 - z[i]
+    }
+    for (k, f) in [(1, 3), (2, n.to(i32))] { t = t * f + k }
+    y[:] = t""",
     "lazy conditions": """var t = x[:]
     if n > 3 && x[n] > 0 || n == 0 { t = t + 1 }
     y[:] = t""",
@@ -263,6 +324,19 @@ def loops():
     for trips in (0, 1, 5):
         arrays = {"x": filled(random_for("bf16"), "bf16", 200), "y": zeros("bf16", 200)}
         result.append(Case("carried bf16", carried, arrays, {"n": trips}, exact=True))
+    return result
+
+
+def control():
+    """Programs of random control flow."""
+    result = []
+    for seed in range(300, 310):
+        program = random_control.Program(seed, 3)
+        program.write()
+        for n, m in ((4, 2), (0, 5)):
+            result.append(Case(f"random control {seed}", "\n".join(program.tk) + "\n",
+                               {"z": zeros("i64", 5)}, {"n": n, "m": m}, warps(1), (ALIGNED,),
+                               exact=True))
     return result
 
 
@@ -423,4 +497,4 @@ def addresses():
 
 
 GROUPS = {function.__name__: function for function in
-          (examples, layouts, reductions, loops, scalars, starts, addresses)}
+          (examples, layouts, reductions, loops, control, scalars, starts, addresses)}

@@ -64,9 +64,14 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
+/// The element type as MLIR writes it: without the sign, floats in capitals.
 inline std::string signless(DType type) {
   std::string name = nameOf(signlessOf(type));
-  return name;
+  if (name.rfind("f8", 0) == 0)
+    return "f8" + llvm::StringRef(name).drop_front(2).upper();
+  if (name == "f4e2m1")
+    return "f4E2M1FN";
+  return name == "e8m0" ? "f8E8M0FNU" : name;
 }
 
 /// One entry of a contract's `args`.

@@ -65,10 +65,10 @@ TEST_CASE("a literal is rounded once", "[sema]") {
   CHECK(roundTo(literal, Dtype::F32).convertToFloat() == 0x1.000002p0f);
   CHECK(roundTo(floatFromText("0.1"), Dtype::F64).convertToDouble() == 0.1);
   CHECK(roundTo(floatFromText("65520"), Dtype::F16).isInfinity());
-  CHECK(truncateTo(floatFromText("1e30"), Dtype::I8) == 127);
-  CHECK(truncateTo(floatFromText("-2.9"), Dtype::I32) == -2);
-  CHECK(truncateTo(floatFromText("-2.9"), Dtype::U32) == 0);
-  CHECK(truncateTo(llvm::APFloat::getNaN(llvm::APFloat::IEEEquad()), Dtype::I32) == 0);
+  CHECK(wholeOf(floatFromText("1e30"), Dtype::I8) == 127);
+  CHECK(wholeOf(floatFromText("-2.9"), Dtype::I32) == -2);
+  CHECK(wholeOf(floatFromText("-2.9"), Dtype::U32) == 0);
+  CHECK(wholeOf(llvm::APFloat::getNaN(llvm::APFloat::IEEEquad()), Dtype::I32) == 0);
   CHECK(toString(floatFromText("100000")) == "100000.0");
 }
 

@@ -1,0 +1,277 @@
+//===- Worker.cpp - one thread's view of a run -------------------------------------===//
+
+#include "backends/interp/Worker.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+using namespace mlir;
+using namespace tk;
+using namespace tk::interp;
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+InstanceOrder::InstanceOrder(const Options &options, int64_t programs)
+    : kind(options.order), programs(programs) {
+  if (kind != Order::Shuffle)
+    return;
+  ids.resize(size_t(programs));
+  std::iota(ids.begin(), ids.end(), 0u);
+  std::mt19937_64 random(options.seed); // the same numbers everywhere, as std::shuffle's are not
+  for (size_t i = ids.size(); i > 1; --i)
+    std::swap(ids[i - 1], ids[random() % i]);
+}
+
+void PrintedLines::add(int64_t id, std::string text) {
+  if (!out)
+    return;
+  waiting[id] = std::move(text);
+  while (!waiting.empty() && waiting.begin()->first == next) {
+    *out << waiting.begin()->second;
+    waiting.erase(waiting.begin());
+    ++next;
+  }
+}
+
+void PrintedLines::flush() {
+  for (const auto &[id, text] : waiting)
+    *out << text;
+  waiting.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static Access accessOf(DictionaryAttr entry) {
+  auto access = entry.getAs<StringAttr>("access");
+  if (access && access.getValue() == "in")
+    return Access::In;
+  return access && access.getValue() == "out" ? Access::Out : Access::InOut;
+}
+
+void Worker::addShadows(const ClassUse &use, BufferState &state) {
+  auto shadow = [&](uint32_t *&place, bool isNeeded) {
+    if (place || !isNeeded)
+      return;
+    // calloc takes pages that are zero already.
+    shadows.emplace_back(static_cast<uint32_t *>(std::calloc(size_t(state.elements) + 1, 4)),
+                         std::free);
+    place = shadows.back().get();
+  };
+  if (options.checks.races) {
+    const bool isPlain = use.isRead || use.isWritten;
+    shadow(state.writer, use.isWritten);
+    shadow(state.reader, use.isRead && (use.isWritten || use.isAtomic));
+    shadow(state.changer, use.isAtomic && isPlain);
+    shadow(state.observer, use.isAtomic && isPlain);
+  }
+  if (options.errorBounds && use.isAtomic && isFloat(state.dtype) && !state.sums) {
+    sums.emplace_back(size_t(state.elements) * 2, 0.0);
+    state.sums = sums.back().data();
+  }
+}
+
+/// One buffer has one state, under however many names it is there.
+BufferState *Worker::bufferStateOf(Buffer *buffer) {
+  BufferState *&state = stateOf[buffer];
+  if (state && buffer)
+    return state;
+  buffers.push_back(std::make_unique<BufferState>());
+  state = buffers.back().get();
+  if (!buffer)
+    return state;
+  state->data = buffer->data();
+  state->elements = buffer->elements;
+  state->dtype = buffer->dtype;
+  state->elementBytes = byteSize(buffer->dtype);
+  if (!buffer->written.empty())
+    state->written = buffer->written.data();
+  if (!buffer->bounds.empty())
+    state->bounds = buffer->bounds.data();
+  return state;
+}
+
+void Worker::setMemory(ArgState &state, Buffer *buffer, int64_t aliasClass) {
+  state.buffer = bufferStateOf(buffer);
+  state.checkBounds = options.checks.bounds;
+  state.checkInit = options.checks.init;
+  state.checkRaces = options.checks.races;
+  if (!buffer)
+    return;
+  auto use = program.classes.find(aliasClass);
+  if (use != program.classes.end())
+    addShadows(use->second, *state.buffer);
+  state.origin = buffer->origin;
+  state.extents = buffer->extents;
+  state.strides = buffer->strides;
+  memory.add(aliasClass, &state);
+}
+
+/// Once all names of a buffer have said what shadows it needs.
+void Worker::setNotes(ArgState &state) {
+  const BufferState &buffer = *state.buffer;
+  bool readsOut = state.access == Access::Out && options.checks.access && options.checks.init;
+  bool writesIn = state.access == Access::In && options.checks.access;
+  state.checkAccess = readsOut || writesIn;
+  state.notesReads = (buffer.written && options.checks.init) || buffer.writer || buffer.changer ||
+                     readsOut;
+  state.notesWrites = buffer.written || buffer.writer || writesIn;
+}
+
+static Type pointeeOf(Type type) {
+  if (auto view = dyn_cast<ViewType>(type))
+    return view.getElement();
+  auto pointer = dyn_cast<PtrType>(type);
+  return pointer ? pointer.getPointee() : Type();
+}
+
+static int64_t aliasClassOf(Type type) {
+  if (auto view = dyn_cast<ViewType>(type))
+    return view.getAliasClass();
+  return cast<PtrType>(type).getAliasClass();
+}
+
+/// What a table of pointers points to, and the addresses in the table.
+void Worker::addPointees(const Argument &argument, Type pointer, Access access) {
+  for (auto [i, pointee] : llvm::enumerate(argument.pointees)) {
+    ArgState &state = pointees.emplace_back();
+    state.name = pointee.name;
+    state.access = pointee.pointees.empty() ? access : Access::In;
+    setMemory(state, pointee.buffer, aliasClassOf(pointer));
+    uint64_t address = reinterpret_cast<uint64_t>(pointee.buffer->data()) +
+                       uint64_t(pointee.buffer->origin) * state.buffer->elementBytes;
+    std::memcpy(argument.buffer->data() + 8 * argument.buffer->elementAt(int64_t(i)), &address, 8);
+    addPointees(pointee, pointeeOf(pointer), access);
+  }
+}
+
+void Worker::addArgument(size_t index) {
+  DictionaryAttr entry = kernel.getArgContract(unsigned(index));
+  Type type = kernel.getArgumentTypes()[index];
+  const Argument *argument = binding.arguments[index];
+  ArgState &state = args.emplace_back();
+  state.name = entry.getAs<StringAttr>("name").getValue().str();
+  Access access = accessOf(entry);
+  bool isTable = argument && !argument->pointees.empty();
+  state.access = isTable ? Access::In : access;
+  Buffer *buffer = argument ? argument->buffer : nullptr;
+  setMemory(state, buffer, isa<ViewType, PtrType>(type) ? aliasClassOf(type) : -1);
+  if (isTable)
+    addPointees(*argument, pointeeOf(type), access);
+  if (!isa<ViewType, PtrType>(type) || buffer)
+    return;
+  state.isAbsent = true;
+  if (auto view = dyn_cast<ViewType>(type)) {
+    state.extents.assign(size_t(view.getRank()), 0);
+    state.strides.assign(size_t(view.getRank()), 0);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Instances
+//===----------------------------------------------------------------------===//
+
+Worker::Worker(const Program &program, KernelOp kernel, const Binding &binding,
+               const Options &options, std::atomic<bool> *speculative)
+    : findings(program.ops.size(), options.maxFindings, speculative), program(program),
+      kernel(kernel), binding(binding), options(options), lines(options.out) {
+  args.reserve(program.params.size());
+  for (size_t i = 0; i < program.params.size(); ++i)
+    addArgument(i);
+  for (ArgState &state : args)
+    setNotes(state);
+  for (ArgState &state : pointees)
+    setNotes(state);
+  if (program.hasOrder && options.checks.races)
+    races = std::make_unique<Races>(
+        uint32_t(binding.grid[0] * binding.grid[1] * binding.grid[2]));
+}
+
+/// The arena begins on a cache line.
+static uint8_t *aligned(std::vector<uint64_t> &memory, size_t bytes) {
+  memory.assign(bytes / 8 + 9, 0);
+  uint64_t address = reinterpret_cast<uint64_t>(memory.data());
+  return reinterpret_cast<uint8_t *>((address + 63) & ~uint64_t(63));
+}
+
+uint64_t Worker::initialBits(size_t index) {
+  const Argument *argument = binding.arguments[index];
+  if (!program.params[index].isScalar) {
+    const ArgState &state = args[index];
+    return reinterpret_cast<uint64_t>(state.buffer->data) +
+           uint64_t(state.origin) * state.buffer->elementBytes;
+  }
+  if (argument)
+    return argument->bits;
+  Attribute value = kernel.getArgContract(unsigned(index)).get("default");
+  if (auto integer = dyn_cast_if_present<IntegerAttr>(value))
+    return integer.getValue().getZExtValue();
+  if (auto number = dyn_cast_if_present<FloatAttr>(value))
+    return number.getValue().bitcastToAPInt().getZExtValue();
+  return 0;
+}
+
+void Worker::prepare(Space &space) {
+  Frame &frame = space.frame;
+  frame.program = &program;
+  frame.findings = &findings;
+  frame.args = args.data();
+  frame.memory = &memory;
+  frame.races = races.get();
+  frame.watchesChanges = program.takesTurns;
+  frame.printed = options.out && !findings.isSpeculative() ? &space.printed : nullptr;
+  frame.arena = aligned(space.arena, program.arenaBytes);
+  if (options.errorBounds)
+    frame.boundArena = aligned(space.boundArena, program.arenaBytes * 8);
+  std::copy_n(binding.grid, 3, frame.grid);
+  for (const Program::Constant &constant : program.constants)
+    std::memcpy(frame.arena + constant.slot, constant.bytes.data(), constant.bytes.size());
+  for (auto [i, param] : llvm::enumerate(program.params)) {
+    if (param.slot == kNoSlot)
+      continue;
+    uint64_t bits = initialBits(i);
+    std::memcpy(frame.arena + param.slot, &bits, 8);
+  }
+}
+
+void Worker::start(Space &space, int64_t id) {
+  Frame &frame = space.frame;
+  frame.instance = uint32_t(id + 1);
+  frame.event = frame.instance;
+  frame.programId[0] = id % frame.grid[0];
+  frame.programId[1] = id / frame.grid[0] % frame.grid[1];
+  frame.programId[2] = id / frame.grid[0] / frame.grid[1];
+}
+
+void Worker::runOn(Space &space, size_t from) {
+  Frame &frame = space.frame;
+  frame.pause = Pause::None;
+  if (!program.hasClock)
+    return execute(program.code, frame, from);
+  frame.ticks = ticks;
+  execute<true>(program.code, frame, from);
+  ticks = frame.ticks;
+}
+
+void Worker::run(const InstanceOrder &order, int64_t begin, int64_t end) {
+  Space space;
+  prepare(space);
+  for (int64_t position = begin; position < end && !findings.isOver(); ++position) {
+    const int64_t id = order.idAt(position);
+    start(space, id);
+    findings.clearPending();
+    runOn(space, 0);
+    if (races)
+      races->end(space.frame.instance);
+    if (program.hasPrints)
+      lines.add(id, std::exchange(space.printed, {}));
+  }
+  if (program.hasPrints && options.out)
+    lines.flush();
+}

@@ -1,0 +1,236 @@
+//===- LowerTune.cpp - @tune and @instances: which instances there are ----------------===//
+//
+// A configuration gives compile-time parameters and launch options their values. Which one a
+// compile takes is said by --config; else it is the first one that the kernel admits: no
+// precondition is false for it, and `prune` is not true.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/Lowerer.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+using namespace tk;
+
+//===----------------------------------------------------------------------===//
+// Configurations
+//===----------------------------------------------------------------------===//
+
+/// What the records of `configs` say, lists multiplied out.
+std::vector<Lowerer::Config> Lowerer::configurations(const ast::Kernel &item) {
+  const ast::Attribute *tune = findAttribute(item, "tune");
+  auto *list = tune ? dyn_cast_or_null<ast::List>(findNamed(*tune, "configs")) : nullptr;
+  std::vector<Config> result;
+  // Far more than anybody measures; a product of lists grows fast.
+  constexpr size_t kMaxConfigs = 4096;
+  for (const ast::Expr *element : list ? list->elements : ArrayRef<ast::Expr *>()) {
+    auto *record = dyn_cast<ast::Record>(element);
+    if (!record) {
+      error<diag::BadAttribute>(element->range, "tune", "has records as `configs`: {BM: 64}");
+      return {};
+    }
+    std::vector<Config> product = {{}};
+    for (const ast::RecordField &field : record->fields) {
+      std::vector<Config> next;
+      auto *choices = dyn_cast<ast::List>(field.value);
+      ArrayRef<ast::Expr *> values = choices ? choices->elements : ArrayRef(field.value);
+      for (const Config &sofar : product)
+        for (const ast::Expr *value : values) {
+          next.push_back(sofar);
+          next.back().emplace_back(field.name.text, value);
+          if (result.size() + next.size() > kMaxConfigs) {
+            error<diag::BadAttribute>(element->range, "tune",
+                                      "has more than " + std::to_string(kMaxConfigs) +
+                                          " configurations");
+            return {};
+          }
+        }
+      product = std::move(next);
+    }
+    llvm::append_range(result, product);
+  }
+  return result;
+}
+
+/// Calls `body` with the compile-time parameters and launch options as a configuration sets them.
+void Lowerer::withConfiguration(const ast::Kernel &item, const Config &entry,
+                                llvm::function_ref<void()> body) {
+  llvm::SaveAndRestore chosen(config, entry);
+  size_t depth = frame->scopes.depth();
+  frame->scopes.push();
+  for (auto [name, expr] : entry)
+    if (llvm::is_contained(kLaunchOptions, name))
+      frame->scopes.bind(name, {evalCompileTime(expr), false, expr->range, std::nullopt});
+  for (const ast::CParam &param : item.cparams) {
+    Val value = compileTimeValue(param, item).value_or(Val::poison());
+    frame->scopes.bind(param.name.text, {value, false, param.name.range, std::nullopt});
+  }
+  body();
+  frame->scopes.truncate(depth);
+}
+
+/// Whether nothing that is known at compile time speaks against a configuration.
+bool Lowerer::admits(const ast::Kernel &item, const Config &entry) {
+  std::vector<std::pair<const ast::Expr *, bool>> conditions; // and what they should be
+  NameUse use;
+  auto add = [&](const ast::Expr *expr, bool wanted) {
+    conditions.emplace_back(expr, wanted);
+    collectNames(expr, use);
+  };
+  for (const ast::Attribute &attr : item.attributes) {
+    for (const ast::Expr *expr : attr.name.text == "require" ? attr.args : ArrayRef<ast::Expr *>())
+      add(expr, true);
+    const ast::Expr *prune = attr.name.text == "tune" ? findNamed(attr, "prune") : nullptr;
+    if (prune)
+      add(prune, false);
+  }
+  bool good = true;
+  withConfiguration(item, entry, [&] {
+    // What only a launch knows makes a condition unknown, and says nothing.
+    for (const auto &name : use.mentioned) {
+      StringRef text = name.first();
+      bool known = frame->scopes.find(text) || findDecl(text).decl || findModule(text) ||
+                   dtypeByName(text) || (findBuiltin(text) && text != "num_programs");
+      if (!known)
+        frame->scopes.bind(text, {Val::poison(), false, name.second, std::nullopt});
+    }
+    for (auto [expr, wanted] : conditions) {
+      Val value = evalCompileTime(expr);
+      good &= !value.isBool() || value.boolean == wanted;
+    }
+  });
+  return good;
+}
+
+/// Sets `config` to the configuration asked for; a kernel without @tune has none.
+bool Lowerer::loadConfiguration(const ast::Kernel &item) {
+  config.clear();
+  if (!findAttribute(item, "tune"))
+    return true;
+  unsigned errorsBefore = reporter.numErrors;
+  std::vector<Config> all = configurations(item);
+  if (reporter.numErrors != errorsBefore)
+    return false;
+  if (!options.config) {
+    auto chosen = llvm::find_if(all, [&](const Config &entry) { return admits(item, entry); });
+    if (!all.empty()) // when none will do, the first one's precondition is reported
+      config = chosen == all.end() ? all.front() : *chosen;
+    return reporter.numErrors == errorsBefore;
+  }
+  if (*options.config >= 0 && size_t(*options.config) < all.size()) {
+    config = all[*options.config];
+    return true;
+  }
+  reporter.reportCommand<diag::NoConfiguration>(item.name.text, all.size(), *options.config)
+      .help("they are numbered from 0");
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// The attributes
+//===----------------------------------------------------------------------===//
+
+/// `prune` for each configuration: 1 where it is not worth a try, 0, or an expression of the launch.
+ArrayAttr Lowerer::readPrune(const ast::Expr *expr, ArrayRef<Config> entries) {
+  SmallVector<Attribute> result;
+  for (const Config &entry : entries)
+    withConfiguration(*kernel.decl, entry, [&] {
+      if (Attribute condition = hostExpr(expr))
+        result.push_back(condition);
+    });
+  return builder.getArrayAttr(result);
+}
+
+void Lowerer::readTune(const ast::Attribute &attr, NamedAttrList &fields) {
+  NamedAttrList tune;
+  if (!attr.args.empty())
+    error<diag::BadAttribute>(attr.range, "tune", "takes named arguments: key=[M], configs=[{BM: 64}]");
+  for (const ast::NamedArg &arg : attr.namedArgs) {
+    StringRef name = arg.name.text;
+    bool list = isa<ast::List>(arg.value);
+    if (name == "bucket")
+      notBuilt(arg.range, "`bucket=` of @tune");
+    else if (name == "on_miss")
+      tune.set(name, valueAttr(evalCompileTime(arg.value)));
+    else if ((name == "key" || name == "configs") && !list)
+      error<diag::BadAttribute>(arg.range, "tune", "takes a list as `" + name.str() + "`");
+    else if (name != "key" && name != "configs" && name != "prune")
+      error<diag::UnknownArgument>(arg.range, "@tune", name)
+          .help("@tune takes key, configs, prune, on_miss");
+  }
+  SmallVector<Attribute> keys, configs;
+  if (auto *list = dyn_cast_or_null<ast::List>(findNamed(attr, "key")))
+    for (const ast::Expr *expr : list->elements)
+      if (Attribute key = hostExpr(expr))
+        keys.push_back(key);
+  std::vector<Config> entries = configurations(*kernel.decl);
+  for (const Config &entry : entries) {
+    NamedAttrList values;
+    for (auto [name, expr] : entry) {
+      bool known = kernel.compileTime.contains(name) || llvm::is_contained(kLaunchOptions, name);
+      if (!known)
+        error<diag::BadAttribute>(expr->range, "tune",
+                                  "sets `" + name.str() + "`, which is no compile-time parameter");
+      else if (Attribute value = valueAttr(evalCompileTime(expr)))
+        values.set(name, value);
+    }
+    configs.push_back(values.getDictionary(&context));
+  }
+  tune.set("key", builder.getArrayAttr(keys));
+  tune.set("configs", builder.getArrayAttr(configs));
+  if (const ast::Expr *prune = findNamed(attr, "prune"))
+    tune.set("prune", readPrune(prune, entries));
+  fields.set("tune", tune.getDictionary(&context));
+}
+
+/// `except=[{T: bf16, D: 256}]`: instances that are left out.
+ArrayAttr Lowerer::readRecords(const ast::Attribute &attr, const ast::NamedArg &arg) {
+  SmallVector<Attribute> result;
+  auto *list = dyn_cast<ast::List>(arg.value);
+  for (const ast::Expr *element : list ? list->elements : ArrayRef<ast::Expr *>()) {
+    auto *record = dyn_cast<ast::Record>(element);
+    NamedAttrList values;
+    for (const ast::RecordField &field : record ? record->fields : ArrayRef<ast::RecordField>()) {
+      if (!kernel.compileTime.contains(field.name.text))
+        error<diag::BadAttribute>(field.name.range, attr.name.text,
+                                  "names `" + field.name.text.str() +
+                                      "`, which is no compile-time parameter");
+      else if (Attribute value = valueAttr(evalCompileTime(field.value)))
+        values.set(field.name.text, value);
+    }
+    if (!record)
+      list = nullptr;
+    result.push_back(values.getDictionary(&context));
+  }
+  if (!list)
+    error<diag::BadAttribute>(arg.range, attr.name.text,
+                              "takes records as `" + arg.name.text.str() + "`: [{T: bf16}]");
+  return builder.getArrayAttr(result);
+}
+
+void Lowerer::readInstances(const ast::Attribute &attr, NamedAttrList &fields) {
+  NamedAttrList instances;
+  for (const ast::NamedArg &arg : attr.namedArgs) {
+    if (arg.name.text == "except") {
+      fields.set("except", readRecords(attr, arg));
+      continue;
+    }
+    const auto *param = llvm::find_if(kernel.decl->cparams, [&](const ast::CParam &param) {
+      return param.name.text == arg.name.text;
+    });
+    if (param == kernel.decl->cparams.end()) {
+      error<diag::BadAttribute>(arg.range, "instances",
+                                "names `" + arg.name.text.str() +
+                                    "`, which is no compile-time parameter");
+      continue;
+    }
+    Val values = evalCompileTime(arg.value);
+    if (values.kind == Val::Kind::List) {
+      for (const Val &value : values.elements)
+        checkKind(*param, value, value.origin.size() ? value.origin : arg.range, false);
+      instances.set(arg.name.text, valueAttr(values));
+    } else if (!values.isPoison())
+      error<diag::BadAttribute>(arg.range, "instances", "takes lists: T=[f16, bf16]");
+  }
+  fields.set("instances", instances.getDictionary(&context));
+}
