@@ -1,9 +1,11 @@
 """Every `console` fence of README.md and docs/ shows what happens: its lines that begin with `$ ` are
 run by bash in an empty folder that has examples/ in it, and what they print, standard error
-included, is what the fence shows. A line `...` stands for any lines. The fences of a page run one
-after another in the same folder. `status=N` after `console` is the exit status of the last command.
+included, is what the fence shows. A line `...` stands for any lines, `...` in a line for any text. The
+fences of a page run one after another in the same folder. `status=N` after `console` is the exit
+status of the last command. A fence of another language with `file="NAME"` is written to that file.
 """
 
+import pathlib
 import re
 import shutil
 import subprocess
@@ -25,8 +27,14 @@ def commands(body):
     return found
 
 
+def pattern_of(line):
+    if line == "...":
+        return "(?:.*\n)*?"
+    return ".*".join(map(re.escape, line.split("..."))) + "\n"
+
+
 def matches(wanted, lines):
-    pattern = "".join("(?:.*\n)*?" if w == "..." else re.escape(w) + "\n" for w in wanted)
+    pattern = "".join(map(pattern_of, wanted))
     return re.fullmatch(pattern, "".join(line.rstrip() + "\n" for line in lines))
 
 
@@ -35,7 +43,7 @@ def fence_fault(body, status, folder):
     if not found:
         return "has no line that begins with `$ `"
     for command, wanted in found:
-        done = subprocess.run(["bash", "-c", command], cwd=folder, text=True,
+        done = subprocess.run(["bash", "-c", command], cwd=folder, text=True, errors="replace",
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         last = command == found[-1][0]
         if done.returncode != (status if last else 0):
@@ -53,7 +61,12 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             if (root / "examples").exists():
                 shutil.copytree(root / "examples", folder + "/examples")
-            for _, info, body, line in honesty.fences(path.read_text(), ["console"]):
+            for language, info, body, line in honesty.fences(path.read_text(), [r"\w+"]):
+                file = re.search(r'\bfile="([\w.-]+)"', info)
+                if file:
+                    pathlib.Path(folder, file.group(1)).write_text(body)
+                if language != "console":
+                    continue
                 count += 1
                 status = re.search(r"status=(\d)", info)
                 fault = fence_fault(body, int(status.group(1)) if status else 0, folder)
