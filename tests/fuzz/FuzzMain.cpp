@@ -4,9 +4,9 @@
 //
 // Each program has to be accepted by the front end, must be run by the interpreter without a
 // finding that is an error, and must give the same bytes when its instances run in order, in
-// reverse and shuffled. With --machine it is also compiled to Machine code's first stages: no
-// status but "good" or TK4005 is allowed. A failure is made smaller and printed with what goes
-// wrong; the exit status is then 1.
+// reverse and shuffled. --machine leaves out what has no machine code, --inexact takes functions
+// whose results are rounded. A failure is made smaller and printed with what goes wrong; the exit
+// status is then 1.
 //
 //===----------------------------------------------------------------------===//
 
