@@ -44,6 +44,18 @@ function(tkc_library name)
   endif()
 endfunction()
 
+# tkc_embed(OUT.cpp ROOT PATTERN HEADER TYPE FUNCTION): a source file in which FUNCTION of HEADER gives
+# the files of ROOT that match as a list of TYPE {name, text}.
+function(tkc_embed out root pattern header type function)
+  file(GLOB_RECURSE inputs CONFIGURE_DEPENDS ${root}/${pattern})
+  add_custom_command(
+    OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DROOT=${root} "-DPATTERN=${pattern}" -DHEADER=${header}
+            -DTYPE=${type} -DFUNCTION=${function} -P ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
+    DEPENDS ${inputs} ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
+    COMMENT "Embedding ${root}")
+endfunction()
+
 function(tkc_use_pch name)
   if(NOT TKC_USE_PCH)
     return()

@@ -9,6 +9,7 @@
 #include "backends/target/Targets.h"
 #include "driver/Compile.h"
 #include "driver/Crash.h"
+#include "driver/Explain.h"
 #include "driver/FormatCommand.h"
 #include "driver/OptionTable.h"
 #include "driver/Options.h"
@@ -49,19 +50,6 @@ static int runRun(const CompileOptions &options, const RunOptions &run) {
     setActivity("running the kernel");
     return runCommand(run, *module);
   });
-}
-
-static int runExplain(StringRef word) {
-  int code = diagnosticCode(word);
-  for (const DiagSpec *spec : allDiagnostics()) {
-    if (spec->code != code)
-      continue;
-    StringRef kinds[] = {"note", "warning", "error", "remark"};
-    llvm::outs() << "TK" << code << ", " << kinds[int(spec->severity)] << ": "
-                 << StringRef(spec->text) << '\n';
-    return 0;
-  }
-  return printAlone(commandLineDiag<diag::UnknownCode>("codes look like TK3007", word), false, 2);
 }
 
 int tk::runTkc(llvm::ArrayRef<const char *> args) {

@@ -305,7 +305,7 @@ std::string tk::helpText(bool hidden) {
                      "       tkc fmt [--check] FILE...        put .tk files into the one style; - is\n"
                      "                                        standard input, to standard output\n"
                      "       tkc targets                      list the chips\n"
-                     "       tkc explain TKnnnn               explain a message\n";
+                     "       tkc explain TKnnnn               what a message means, examples, how to mend it\n";
   constexpr size_t column = 30;
   std::string group;
   for (const HelpLine &line : table.lines) {

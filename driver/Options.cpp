@@ -276,22 +276,11 @@ void Converter::convertFormat() {
   line.format = {raw.words, raw.fmtCheck, raw.fmtDiff};
 }
 
-/// UnusedName becomes unused-name.
-static std::string kebabCase(std::string_view name) {
-  std::string result;
-  for (char c : name) {
-    if (llvm::isUpper(c) && !result.empty())
-      result += '-';
-    result += llvm::toLower(c);
-  }
-  return result;
-}
-
 /// The code of the warning called `name` ("TK2101" or "unused-name"), or 0.
 static int warningCode(StringRef name) {
   for (const DiagSpec *spec : allDiagnostics())
     if (spec->severity == mlir::DiagnosticSeverity::Warning &&
-        (name == "TK" + std::to_string(spec->code) || name == kebabCase(spec->name)))
+        (name == "TK" + std::to_string(spec->code) || name == diagnosticName(*spec)))
       return spec->code;
   return 0;
 }
@@ -330,9 +319,12 @@ static std::optional<CommandLine> parseCommand(llvm::ArrayRef<const char *> args
   else if (word == "explain" && line.words.size() == 1)
     line.action = CommandLine::Action::Explain;
   else if (word == "targets" || word == "explain")
-    line.errors.push_back(commandLineDiag<diag::OptionSyntax>(
-        "", word == "targets" ? "`tkc targets` takes no arguments"
-                              : "`tkc explain` takes one code, like TK3007"));
+    line.errors.push_back(
+        word == "targets"
+            ? commandLineDiag<diag::OptionSyntax>("", "`tkc targets` takes no arguments")
+            : commandLineDiag<diag::OptionSyntax>(
+                  "a code, TK2011 or 2011, or a name, shape-mismatch: the page of that message",
+                  "`tkc explain` takes one code"));
   else if (llvm::is_contained({"bench", "tune", "lsp", "report"}, word)) {
     line.errors.push_back(commandLineDiag<diag::ToolNotBuiltYet>("", "`tkc " + word.str() + "`"));
     line.status = 1;

@@ -1,6 +1,7 @@
 //===- Diagnostics.cpp - the table behind Diagnostics.def ------------------===//
 
 #include "ir/diagnostics/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace tk;
 
@@ -11,6 +12,16 @@ llvm::ArrayRef<const DiagSpec *> tk::allDiagnostics() {
 #undef DIAG
   };
   return table;
+}
+
+std::string tk::diagnosticName(const DiagSpec &spec) {
+  std::string result;
+  for (char c : spec.name) {
+    if (llvm::isUpper(c) && !result.empty())
+      result += '-';
+    result += llvm::toLower(c);
+  }
+  return result;
 }
 
 int tk::diagnosticCode(llvm::StringRef message) {

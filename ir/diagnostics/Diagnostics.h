@@ -17,6 +17,7 @@
 #include "mlir/IR/Location.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <string>
 #include <string_view>
 
 namespace tk {
@@ -49,6 +50,9 @@ namespace diag {
 
 /// All entries in the order of the list.
 llvm::ArrayRef<const DiagSpec *> allDiagnostics();
+
+/// How the command line and the pages call an entry: "shape-mismatch".
+std::string diagnosticName(const DiagSpec &spec);
 
 /// The code of a rendered message ("TK2103: ..."), or 0.
 int diagnosticCode(llvm::StringRef message);

@@ -2,6 +2,7 @@
 
     docs/ir/tk.md, docs/ir/tkg.md   from ir/*.td, by mlir-tblgen -gen-dialect-doc
     docs/passes.md                  from passes/Passes.td and backends/nvptx/MachinePasses.td
+    docs/errors/README.md           its tables, from ir/diagnostics/Diagnostics.def
     docs/cli.md                     the text of `tkc --help` in its first `text` fence (with --tkc)
 
     python3 tests/honesty/generated_docs.py . --write=yes      makes them anew
@@ -11,6 +12,7 @@ import re
 import subprocess
 
 import honesty
+import messages
 
 PAGES = [
     ("docs/ir/tk.md", "", [("ir/tk/TkOps.td", ["-gen-dialect-doc", "-dialect=tk"])]),
@@ -44,9 +46,21 @@ def help_fault(arguments):
     return ["docs/cli.md: its first `text` fence is not what `tkc --help` prints"]
 
 
+def index_fault(arguments):
+    """The tables of messages; with --write they are made anew."""
+    page, table = arguments.root / "docs/errors/README.md", arguments.root / "ir/diagnostics/Diagnostics.def"
+    if not page.exists() or not table.exists():
+        return []
+    intro = page.read_text().split("\n## ")[0].rstrip() + "\n\n"
+    text = intro + messages.tables(table.read_text())
+    if arguments.write:
+        page.write_text(text)
+    return [] if page.read_text() == text else ["docs/errors/README.md: differs from Diagnostics.def"]
+
+
 def main():
     arguments = honesty.parse_arguments("tblgen", "include", "tkc", "write")
-    faults = help_fault(arguments)
+    faults = help_fault(arguments) + index_fault(arguments)
     for page, title, tables in PAGES:
         path = arguments.root / page
         text = NOTICE + title + "\n".join(generate(arguments, *table) for table in tables)

@@ -14,9 +14,10 @@ CODE_FOLDERS = ["ir", "frontend", "passes", "backends", "driver", "runtime"]
 
 
 def parse_arguments(*options):
-    """ROOT and the options named, each of which takes a value."""
+    """ROOT, -v, and the options named, each of which takes a value."""
     parser = argparse.ArgumentParser()
     parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("-v", action="store_true", help="print what was counted")
     for option in options:
         parser.add_argument("--" + option)
     return parser.parse_args()

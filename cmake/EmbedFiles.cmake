@@ -1,7 +1,9 @@
-# Writes C++ with the texts of the standard library: cmake -DOUT=x.cpp -DROOT=std -P EmbedStd.cmake
+# Writes C++ with the texts of files, which a function gives as a list of {name, text}:
+#   cmake -DOUT=x.cpp -DROOT=std -DPATTERN=*.tk -DHEADER=frontend/Modules.h
+#         -DTYPE=LibraryFile -DFUNCTION=libraryFiles -P EmbedFiles.cmake
 # Bytes, so that no text can break out of a literal; sorted, so that the same files give the same bytes.
 
-file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/*.tk)
+file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${PATTERN})
 list(SORT files)
 set(arrays "")
 set(entries "")
@@ -15,12 +17,12 @@ foreach(name ${files})
   string(APPEND entries "    {\"${name}\", {text${number}, ${size}}},\n")
   math(EXPR number "${number} + 1")
 endforeach()
-file(WRITE ${OUT} "// Made by cmake/EmbedStd.cmake from std/.
-#include \"frontend/Modules.h\"
+file(WRITE ${OUT} "// Made by cmake/EmbedFiles.cmake.
+#include \"${HEADER}\"
 
 ${arrays}
-llvm::ArrayRef<tk::LibraryFile> tk::libraryFiles() {
-  static const LibraryFile files[] = {
+llvm::ArrayRef<tk::${TYPE}> tk::${FUNCTION}() {
+  static const ${TYPE} files[] = {
 ${entries}  };
   return files;
 }
