@@ -1,4 +1,4 @@
-//===- Builtins.cpp - the table of functions, constants and foreign spellings --===//
+//===- Builtins.cpp - the table of functions, and constants ---------------===//
 
 #include "frontend/MemoryLowerer.h"
 #include "frontend/TileLowerer.h"
@@ -175,69 +175,6 @@ bool tk::isPlannedBuiltin(StringRef name) {
   static constexpr StringLiteral planned[] = {
       "device", "occupancy"};
   return is_contained(planned, name);
-}
-
-StringRef tk::foreignAdvice(StringRef name) {
-  return StringSwitch<StringRef>(name)
-      .Case("and", "write `&&` between scalars, `&` between tiles")
-      .Case("or", "write `||` between scalars, `|` between tiles")
-      .Case("not", "write `!`")
-      .Cases({"tl", "triton"}, "functions have no module prefix: `load`, `arange`")
-      .Case("constexpr", "compile-time parameters stand in brackets: `kernel k[BLOCK: int = 128]`")
-      .Cases({"pid", "get_program_id"}, "write `program_id(0)`")
-      .Case("transpose", "write `trans(x)`, `x.T`, or `permute(x, 1, 0)`")
-      .Case("inline_asm", "write `inline_asm_elementwise(...)`")
-      .Cases({"concat", "concatenate"}, "write `cat(a, b, axis=0)`")
-      .Case("debug_barrier", "write `barrier()`; program order needs none")
-      .Case("device_print", "write `print(\"x = \", x)`")
-      .Case("device_assert", "write `assert(condition, \"text\")`")
-      .Case("gdc_wait", "write `grid_wait()`")
-      .Case("gdc_launch_dependents", "write `grid_launch_dependents()`")
-      .Cases({"make_block_ptr", "make_tensor_descriptor", "advance"},
-             "take a tensor, `x: f32[M, N]`, or make one of a pointer: `view(p, [M, N])`")
-      .Cases({"load_tensor_descriptor", "store_tensor_descriptor"},
-             "places of tensors are read and assigned: `x[i +: BLOCK, j +: BLOCK]`")
-      .Cases({"True", "False"}, "write `true` or `false`")
-      .Cases({"float32", "float"}, "write `f32`")
-      .Cases({"float16", "half"}, "write `f16`")
-      .Case("bfloat16", "write `bf16`")
-      .Cases({"float64", "double"}, "write `f64`")
-      .Case("int1", "write `i1`")
-      .Case("int8", "write `i8`")
-      .Case("int16", "write `i16`")
-      .Case("int32", "write `i32`")
-      .Case("int64", "write `i64`")
-      .Case("uint8", "write `u8`")
-      .Case("uint16", "write `u16`")
-      .Case("uint32", "write `u32`")
-      .Case("uint64", "write `u64`")
-      .Default("");
-}
-
-StringRef tk::foreignArgument(StringRef name) {
-  return StringSwitch<StringRef>(name)
-      .Case("other", "what masked elements hold is `fill=`")
-      .Case("dtype",
-            "new tiles have it in brackets: `zeros[f32](64)`; others convert by `.to(f32)`")
-      .Case("dim", "write `axis=`")
-      .Case("propagate_nan", "write `nan=\"propagate\"`, which is the default, or `nan=\"number\"`")
-      .Cases({"return_indices_tie_break_left", "tie_break_left"}, "ties go to the lowest index")
-      .Case("can_reorder", "elements keep their order")
-      .Case("ieee_rounding", "division is rounded correctly")
-      .Cases({"input_precision", "allow_tf32"}, "write `input=`: \"exact\", \"tf32\", \"tf32x3\"")
-      .Case("max_num_imprecise_acc", "write `promote=`")
-      .Case("out_dtype", "write `out=`")
-      .Cases({"lhs_format", "rhs_format"}, "the dtype of the operand says it")
-      .Cases({"lhs_k_pack", "rhs_k_pack"}, "elements of 4 bits count one by one")
-      .Case("combine_fn", "write `combine=`")
-      .Case("num_bins", "write `bins=`")
-      .Case("is_pure", "write `pure=`")
-      .Case("cache_modifier", "write `cache=\"cg\"`, without a dot")
-      .Case("eviction_policy", "write `evict=\"first\"`, \"last\" or \"normal\"")
-      .Case("timeout_ns", "write a `while` with `atomic_load` and `globaltimer()`")
-      .Cases({"boundary_check", "padding_option"},
-             "places of tensors are always checked: `x[i +: BLOCK, fill=0]`")
-      .Default("");
 }
 
 std::optional<APFloat> tk::namedConstant(StringRef name) {

@@ -62,10 +62,6 @@ const Builtin *findBuiltin(llvm::StringRef name);
 llvm::ArrayRef<Builtin> allBuiltins();
 /// Functions of the language that are known but not built.
 bool isPlannedBuiltin(llvm::StringRef name);
-/// What to write for a name of Triton's or Python's, or "".
-llvm::StringRef foreignAdvice(llvm::StringRef name);
-/// The same for the name of an argument.
-llvm::StringRef foreignArgument(llvm::StringRef name);
 /// log2(e), ln(2), pi and the like, and inf; nullopt for other names.
 std::optional<llvm::APFloat> namedConstant(llvm::StringRef name);
 

@@ -49,20 +49,25 @@ bool TileLowerer::checkAxisArgument(CallArgs &args) {
     Report report = error<diag::NotAxis>(args.rangeOf(1), name, axis.describe());
     if (!other.empty())
       report.help(other);
+    if (!other.empty() && !args.self)
+      report.fix(args.call->callee->range, name == "max" ? "maximum" : "minimum");
     return false;
   }
   const Val &value = args.values[0];
   if (!walk.needNumber(value, args.rangeOf(0), name))
     return false;
   if (value.shape().empty()) {
-    error<diag::OperatorType>(args.rangeOf(0), name, value.describe())
-        .help(other.empty() ? "only tiles have axes" : other);
+    Report report = error<diag::OperatorType>(args.rangeOf(0), name, value.describe());
+    report.help(other.empty() ? "only tiles have axes" : other);
+    if (!other.empty() && !args.self)
+      report.fix(args.call->callee->range, name == "max" ? "maximum" : "minimum");
     return false;
   }
   bool positional = args.given(1) && llvm::is_contained(args.call->args, args.exprs[1]);
   if (!other.empty() && positional && !args.self && axis.isInt())
     error<diag::PositionalAxis>(args.range, name, toString(axis.integer))
-        .help("write `axis=" + toString(axis.integer) + "`; " + other);
+        .help("write `axis=" + toString(axis.integer) + "`; " + other)
+        .fix({args.rangeOf(1).begin, args.rangeOf(1).begin}, "axis=");
   return true;
 }
 

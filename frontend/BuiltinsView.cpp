@@ -27,6 +27,7 @@ Val MemoryLowerer::makeView(const TensorParam &from, Value value,
   view->staticExtents.assign(extents.begin(), extents.end());
   view->value = value;
   view->made = range;
+  view->depth = walk.regionDepth;
   Val result;
   result.kind = Val::Kind::Tensor;
   result.tensor = view.get();

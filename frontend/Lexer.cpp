@@ -61,6 +61,10 @@ SyntaxReport &SyntaxReport::note(SourceRange range, const llvm::Twine &text) {
   return *this;
 }
 
+SyntaxReport &SyntaxReport::fix(SourceRange range, const llvm::Twine &replacement) {
+  return note(range, "fix: " + replacement);
+}
+
 bool SyntaxErrors::admit(SourceRange range) {
   if (stopped || lastPlace == range.begin || range.begin < mutedUntil)
     return false;

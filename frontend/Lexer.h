@@ -41,6 +41,8 @@ public:
 
   SyntaxReport &help(const llvm::Twine &advice);
   SyntaxReport &note(SourceRange range, const llvm::Twine &text);
+  /// An edit that mends the program, together with the others of this report.
+  SyntaxReport &fix(SourceRange range, const llvm::Twine &replacement);
 
 private:
   mlir::MLIRContext &context;

@@ -71,7 +71,8 @@ std::optional<Dtype> Lowerer::commonRun(Dtype a, Dtype b, SourceRange range, Str
   if (isFloat(a) != isFloat(b)) {
     Dtype integer = isFloat(a) ? b : a, real = isFloat(a) ? a : b;
     error<diag::IntMeetsFloat>(range, what, dtypeName(integer), dtypeName(real))
-        .help("convert the integer: `.to(" + dtypeName(real) + ")`");
+        .help("convert the integer: `.to(" + dtypeName(real) + ")`")
+        .fixSuffix(isFloat(a) ? sides.second : sides.first, ".to(" + dtypeName(real) + ")");
     return std::nullopt;
   }
   if (isSignedInteger(a) == isSignedInteger(b))
@@ -166,12 +167,13 @@ bool Lowerer::needNumber(const Val &value, SourceRange range, StringRef what) {
 
 /// Whether an operator works on numbers of a type.
 bool Lowerer::checkOperator(ast::BinaryOp op, Dtype dtype, const Val &lhs, const Val &rhs,
-                            SourceRange range) {
+                            SourceRange range, SourceRange opRange) {
   using ast::BinaryOp;
   bool bitwise = op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor;
   if (op == BinaryOp::Div && isInteger(dtype)) {
     error<diag::IntDivision>(range, lhs.str(), rhs.str())
-        .help("write `//` for the truncated quotient, or `.to(f32)` on both for a fraction");
+        .help("write `//` for the truncated quotient, or `.to(f32)` on both for a fraction")
+        .fix(opRange, spelling(ast::BinaryOp::IntDiv));
     return false;
   }
   if (dtype == Dtype::I1 ? bitwise : isInteger(dtype))
@@ -181,15 +183,16 @@ bool Lowerer::checkOperator(ast::BinaryOp op, Dtype dtype, const Val &lhs, const
     return true;
   Report report = error<diag::OperatorType>(range, spelling(op), dtypeName(dtype));
   if (op == BinaryOp::IntDiv)
-    report.help("floats are divided by `/`");
+    report.help("floats are divided by `/`").fix(opRange, spelling(BinaryOp::Div));
   else if (dtype == Dtype::I1)
     report.help("a truth value becomes a number by `.to(i32)`");
   return false;
 }
 
-Val Lowerer::constArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range) {
+Val Lowerer::constArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range,
+                             SourceRange opRange) {
   std::optional<Dtype> dtype = commonDtype(lhs, rhs, range, spelling(op));
-  if (!dtype || !checkOperator(op, *dtype, lhs, rhs, range))
+  if (!dtype || !checkOperator(op, *dtype, lhs, rhs, range, opRange))
     return Val::poison();
   if (lhs.isBool()) {
     bool a = lhs.boolean, b = rhs.boolean;
@@ -313,10 +316,10 @@ Val Lowerer::arithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, Source
            !needArithmetic(rhs, range, spelling(op)))
     return Val::poison();
   else if (!lhs.isRun() && !rhs.isRun())
-    result = constArithmetic(op, lhs, rhs, range);
+    result = constArithmetic(op, lhs, rhs, range, opRange);
   else {
     std::optional<Dtype> dtype = commonDtype(lhs, rhs, range, spelling(op));
-    if (!dtype || !checkOperator(op, *dtype, lhs, rhs, range))
+    if (!dtype || !checkOperator(op, *dtype, lhs, rhs, range, opRange))
       return Val::poison();
     std::optional<Shape> shape = broadcast(lhs, rhs, range, spelling(op));
     if (!shape)

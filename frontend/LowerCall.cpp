@@ -2,6 +2,7 @@
 
 #include "frontend/MemoryLowerer.h"
 #include "frontend/TileLowerer.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace tk;
@@ -41,7 +42,7 @@ Val Lowerer::callMethod(const ast::Member *member, const ast::Call *call,
                         const ast::Subscript *instance) {
   StringRef name = member->name.text;
   bool known = name == "to" || name == "stride";
-  Val base = known || !isForeignPrefix(member) ? eval(member->base) : Val();
+  Val base = known || !hasForeignPrefix(member) ? eval(member->base) : Val();
   if (base.kind == Val::Kind::Struct)
     return callStructMethod(base, member, call, instance);
   const Builtin *method = instance ? nullptr : findBuiltin(name);
@@ -142,6 +143,26 @@ Val Lowerer::callBuiltin(const Builtin *builtin, const ast::Call *call,
                                 : (tiles.*builtin->tileHandler)(args);
 }
 
+/// Refuses a named argument that `what` does not have; `params` may be marked as in Builtin.
+void Lowerer::refuseArgument(const ast::Ident &name, StringRef what, ArrayRef<StringRef> params) {
+  std::vector<StringRef> known;
+  for (StringRef param : params)
+    known.push_back(param.trim("&~!?*"));
+  if (const Foreign *foreign = foreignArgument(name.text)) {
+    Report report = error<diag::ForeignSpelling>(name.range, name.text.str() + "=");
+    report.help(foreign->advice.empty() ? ("write `" + foreign->spelling + "=`").str()
+                                        : foreign->advice.str());
+    if (llvm::is_contained(known, foreign->spelling))
+      report.fix(name.range, foreign->spelling);
+    return;
+  }
+  Report report = error<diag::UnknownArgument>(name.range, what, name.text);
+  StringRef near = nearestName(name.text, known);
+  report.suggest(name.range, near);
+  if (near.empty() && !known.empty() && known.size() <= 8)
+    report.help("it takes " + llvm::join(known, ", "));
+}
+
 /// Gives each parameter of a built-in function its expression.
 bool Lowerer::matchArguments(CallArgs &args) {
   SmallVector<StringRef> params;
@@ -172,12 +193,7 @@ bool Lowerer::matchArguments(CallArgs &args) {
     while (slot < count && params[slot].trim("&~!?") != arg.name.text)
       ++slot;
     if (slot == count || params[slot].starts_with("&") || params[slot].starts_with("~")) {
-      StringRef advice = foreignArgument(arg.name.text);
-      Report report = advice.empty()
-                          ? error<diag::UnknownArgument>(arg.name.range, name, arg.name.text)
-                          : error<diag::ForeignSpelling>(arg.name.range, arg.name.text.str() + "=");
-      if (!advice.empty())
-        report.help(advice);
+      refuseArgument(arg.name, name, params);
       good = false;
     } else if (args.exprs[slot]) {
       error<diag::DuplicateArgument>(arg.name.range, name, arg.name.text);

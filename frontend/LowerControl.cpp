@@ -22,8 +22,21 @@ bool Lowerer::enterRegion(SourceRange range) {
   return false;
 }
 
+/// `a < b && c` becomes `(a < b) & c`: `&` binds tighter than comparisons.
+static void fixLogical(Report &report, const ast::Logical &expr) {
+  for (SourceRange op : expr.opRanges)
+    report.fix(op, expr.op == ast::LogicalOp::And ? "&" : "|");
+  for (const ast::Expr *operand : expr.operands) {
+    if (operand->parenthesised || !isa<ast::CompareChain, ast::Logical>(operand))
+      continue;
+    report.fix({operand->range.begin, operand->range.begin}, "(");
+    report.fix({operand->range.end, operand->range.end}, ")");
+  }
+}
+
 /// A condition: a compile-time truth value or an i1 scalar; nothing after an error.
-std::optional<Val> Lowerer::evalCondition(const ast::Expr *expr, StringRef what) {
+std::optional<Val> Lowerer::evalCondition(const ast::Expr *expr, StringRef what,
+                                          const ast::Logical *logical) {
   Val value = eval(expr);
   if (value.isPoison())
     return std::nullopt;
@@ -37,6 +50,8 @@ std::optional<Val> Lowerer::evalCondition(const ast::Expr *expr, StringRef what)
     report.help("tiles take `&`: `(a > 0.0) & (b > 0.0)`");
   else if (isTile && what.contains("||"))
     report.help("tiles take `|`: `(a > 0.0) | (b > 0.0)`");
+  if (isTile && logical)
+    fixLogical(report, *logical);
   else if (isTile)
     report.help("elements are chosen by `where(condition, a, b)`");
   else if (value.isNumeric())
@@ -216,11 +231,13 @@ bool Lowerer::isHarmless(Block &block) {
 }
 
 /// `a && b`: b is not evaluated at run time when a is false, unless that makes no difference.
-Val Lowerer::joinLogical(bool isAnd, const Val &lhs, const ast::Expr *rhs, SourceRange range) {
+Val Lowerer::joinLogical(const ast::Logical &expr, const Val &lhs, const ast::Expr *rhs) {
+  bool isAnd = expr.op == ast::LogicalOp::And;
+  SourceRange range = expr.range;
   BranchCode code, other;
   std::optional<Val> value;
   elaborateBranch(code, [&] {
-    value = evalCondition(rhs, isAnd ? "an operand of `&&`" : "an operand of `||`");
+    value = evalCondition(rhs, isAnd ? "an operand of `&&`" : "an operand of `||`", &expr);
     if (value && value->isBool())
       value = asRun(*value, rhs->range);
     return Exit();
@@ -247,22 +264,22 @@ Val Lowerer::joinLogical(bool isAnd, const Val &lhs, const ast::Expr *rhs, Sourc
 Val Lowerer::evalLogical(const ast::Logical *expr) {
   bool isAnd = expr->op == ast::LogicalOp::And;
   StringRef what = isAnd ? "an operand of `&&`" : "an operand of `||`";
-  std::optional<Val> result = evalCondition(expr->operands[0], what);
+  std::optional<Val> result = evalCondition(expr->operands[0], what, expr);
   for (auto [i, operand] : llvm::enumerate(expr->operands.drop_front())) {
     Narrowed known(*this, expr->operands.take_front(i + 1), isAnd);
     if (result && result->isBool()) {
       if (result->boolean != isAnd)
         return *result;
-      result = evalCondition(operand, what);
+      result = evalCondition(operand, what, expr);
       continue;
     }
     if (!enterRegion(expr->range))
       return Val::poison();
     if (!result) {
-      evalCondition(operand, what);
+      evalCondition(operand, what, expr);
       continue;
     }
-    Val joined = joinLogical(isAnd, *result, operand, expr->range);
+    Val joined = joinLogical(*expr, *result, operand);
     result = joined.isPoison() ? std::nullopt : std::optional<Val>(joined);
   }
   return result.value_or(Val::poison());

@@ -3,6 +3,7 @@
 #include "frontend/Lowerer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace tk;
@@ -84,12 +85,17 @@ Value Lowerer::coerce(const Val &value, const RunType &type, SourceRange range, 
   }
   if (value.isRun()) {
     // The common type says what may meet at all; it must not be wider than the target.
+    // "the result of ..." is written somewhere else than at `range`.
+    SourceRange written = what.starts_with("the ") ? SourceRange() : range;
+    llvm::SaveAndRestore known(sides, {written, SourceRange()});
     std::optional<Dtype> common = commonRun(value.type.dtype, type.dtype, range, what);
     if (!common)
       return {};
     if (*common != type.dtype) {
-      error<diag::Narrowing>(range, what, dtypeName(value.type.dtype), dtypeName(type.dtype))
-          .help("say so: `.to(" + dtypeName(type.dtype) + ")`");
+      Report report =
+          error<diag::Narrowing>(range, what, dtypeName(value.type.dtype), dtypeName(type.dtype));
+      report.help("say so: `.to(" + dtypeName(type.dtype) + ")`");
+      report.fixSuffix(written, ".to(" + dtypeName(type.dtype) + ")");
       return {};
     }
   } else if (!adaptConst(value, type.dtype, range, what))

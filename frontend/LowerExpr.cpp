@@ -2,6 +2,7 @@
 
 #include "frontend/TileLowerer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace tk;
@@ -40,6 +41,7 @@ Val Lowerer::evalKind(const ast::Expr *expr) {
   case ast::ExprKind::Binary: {
     auto *binary = cast<ast::Binary>(expr);
     Val lhs = eval(binary->lhs), rhs = eval(binary->rhs);
+    llvm::SaveAndRestore known(sides, {binary->lhs->range, binary->rhs->range});
     return arithmetic(binary->op, lhs, rhs, expr->range, binary->opRange);
   }
   case ast::ExprKind::CompareChain:
@@ -73,8 +75,8 @@ Val Lowerer::evalKind(const ast::Expr *expr) {
 //===----------------------------------------------------------------------===//
 
 Val Lowerer::unknownName(StringRef name, SourceRange range) {
-  if (StringRef advice = foreignAdvice(name); !advice.empty()) {
-    error<diag::ForeignSpelling>(range, name).help(advice);
+  if (const Foreign *foreign = foreignName(name)) {
+    refuseForeign(*foreign, range);
     return Val::poison();
   }
   if (isPlannedBuiltin(name))
@@ -90,9 +92,7 @@ Val Lowerer::unknownName(StringRef name, SourceRange range) {
     collectDeclared(*prelude, names);
   for (const Builtin &builtin : allBuiltins())
     names.push_back(builtin.name);
-  Report report = error<diag::UnknownName>(range, name);
-  if (StringRef near = nearestName(name, names); !near.empty())
-    report.help("did you mean `" + near + "`?");
+  error<diag::UnknownName>(range, name).suggest(range, nearestName(name, names));
   return Val::poison();
 }
 
@@ -178,7 +178,7 @@ Val Lowerer::globalName(StringRef name, SourceRange range) {
 
 Val Lowerer::evalName(const ast::Name *expr) {
   if (Binding *binding = frame->scopes.find(expr->text))
-    return binding->val;
+    return checkView(binding->val, expr->range, expr->text) ? binding->val : Val::poison();
   if (auto it = kernel.hostNames.find(expr->text);
       frame->seesExtents && it != kernel.hostNames.end() && kernel.op) {
     if (!requirePresent(*it->second.tensor, expr->range))
@@ -215,6 +215,8 @@ Val Lowerer::evalUnary(const ast::Unary *expr) {
     Report report = error<diag::OperatorType>(expr->range, op, value.describe());
     if (expr->op == ast::UnaryOp::Not)
       report.help(real ? "compare it with a number: `!= 0`" : "the bits are inverted by `~`");
+    if (expr->op == ast::UnaryOp::Not && !real)
+      report.fix(expr->opRange, "~");
     return Val::poison();
   }
   if (value.isBool())
@@ -251,6 +253,7 @@ Val Lowerer::evalCompare(const ast::CompareChain *expr) {
   Val result;
   for (size_t i = 0; i < expr->ops.size(); ++i) {
     SourceRange range = join(expr->operands[i]->range, expr->operands[i + 1]->range);
+    llvm::SaveAndRestore known(sides, {expr->operands[i]->range, expr->operands[i + 1]->range});
     Val one = compare(expr->ops[i], operands[i], operands[i + 1], range);
     one.origin = range;
     result = i == 0
@@ -300,25 +303,56 @@ Val Lowerer::tensorShape(const TensorParam &tensor, SourceRange range) {
   return Val::tuple(std::move(extents));
 }
 
-/// `tl.load`: functions have no prefix here.
-bool Lowerer::isForeignPrefix(const ast::Member *expr) {
+/// `tl.load`, `tl.math.exp`, `threadIdx.x`: functions have no prefix here.
+bool Lowerer::hasForeignPrefix(const ast::Member *expr) {
+  while (auto *outer = dyn_cast<ast::Member>(expr->base))
+    expr = outer;
   auto *module = dyn_cast<ast::Name>(expr->base);
-  return module && (module->text == "tl" || module->text == "triton") &&
-         !frame->scopes.find(module->text) && !findDecl(module->text).decl &&
-         !findModule(module->text);
+  return module && isForeignPrefix(module->text) && !frame->scopes.find(module->text) &&
+         !findDecl(module->text).decl && !findModule(module->text);
+}
+
+/// Refuses what stands at `range` in the spelling of another language.
+void Lowerer::refuseForeign(const Foreign &foreign, SourceRange range) {
+  Report report = error<diag::ForeignSpelling>(range, source.getText(range));
+  report.help(adviceOf(foreign));
+  if (!foreign.spelling.empty())
+    report.fix(range, foreign.spelling);
+}
+
+void Lowerer::refuseForeignMember(const ast::Member *expr) {
+  StringRef name = expr->name.text, path = source.getText(expr->range);
+  const Foreign *foreign = foreignName(path);
+  if (foreign || (foreign = foreignName(name)))
+    return refuseForeign(*foreign, expr->range);
+  const Module *prelude = preludeModule();
+  bool known = findBuiltin(name) || dtypeByName(name) || namedConstant(name) ||
+               (prelude && prelude->decls.contains(name));
+  std::vector<StringRef> names;
+  if (prelude)
+    collectDeclared(*prelude, names);
+  for (const Builtin &builtin : allBuiltins())
+    names.push_back(builtin.name);
+  StringRef near = known ? name : nearestName(name, names);
+  Report report = error<diag::ForeignSpelling>(expr->range, path);
+  if (known)
+    report.help("write `" + name + "`").fix(expr->range, name);
+  else if (!near.empty())
+    report.help("functions have no module prefix; did you mean `" + near + "`?")
+        .fix(expr->range, near);
+  else
+    report.help("functions have no module prefix, and none is called `" + name + "`");
 }
 
 Val Lowerer::evalMember(const ast::Member *expr) {
-  return memberOf(isForeignPrefix(expr) ? Val() : eval(expr->base), expr);
+  return memberOf(hasForeignPrefix(expr) ? Val() : eval(expr->base), expr);
 }
 
 /// The member of `base`, which is the value of the expression's base.
 Val Lowerer::memberOf(const Val &base, const ast::Member *expr) {
   StringRef name = expr->name.text;
-  if (isForeignPrefix(expr)) {
-    error<diag::ForeignSpelling>(expr->range, source.getText(expr->range))
-        .help(findBuiltin(name) ? "write `" + name + "`"
-                                : Twine("functions have no module prefix"));
+  if (hasForeignPrefix(expr)) {
+    refuseForeignMember(expr);
     return Val::poison();
   }
   if (base.isPoison())
@@ -345,6 +379,12 @@ Val Lowerer::memberOf(const Val &base, const ast::Member *expr) {
     return Val::ofDtype(tile ? base.type.dtype : base.tensor->dtype);
   if (name == "T" && tile)
     return TileLowerer(*this).transpose(base, expr->range, ".T");
+  const Foreign *foreign =
+      tile || base.kind == Val::Kind::Tensor ? foreignMember(name) : nullptr;
+  if (foreign) {
+    refuseForeign(*foreign, expr->name.range);
+    return Val::poison();
+  }
   Report report = error<diag::UnknownMember>(expr->name.range, base.describe(), name);
   if (name == "to" || name == "stride")
     report.help("it is called: `." + name + (name == "to" ? "(f32)`" : "(0)`"));
@@ -365,6 +405,17 @@ Val Lowerer::evalTupleIndex(const ast::TupleIndex *expr) {
 // Compile-time needs
 //===----------------------------------------------------------------------===//
 
+/// The run-time parameter of this name of the function being elaborated, or null.
+const ast::FnParam *Lowerer::parameterOf(StringRef name) {
+  const Binding *binding = frame->function ? frame->scopes.find(name) : nullptr;
+  if (!binding)
+    return nullptr;
+  for (const ast::FnParam &param : frame->function->params)
+    if (param.name.range == binding->declared && !param.isConst)
+      return &param;
+  return nullptr;
+}
+
 std::optional<Int128> Lowerer::needInt(const Val &value, SourceRange range, StringRef what) {
   if (value.isInt())
     return value.integer;
@@ -374,9 +425,15 @@ std::optional<Int128> Lowerer::needInt(const Val &value, SourceRange range, Stri
     error<diag::TypeMismatch>(range, what, "an integer", value.describe());
     return std::nullopt;
   }
-  error<diag::NotCompileTime>(range, what, value.describe())
-      .note(value.origin == range ? SourceRange() : value.origin, "the value comes from here")
-      .help("make it a compile-time parameter: `kernel k[BLOCK: int = 128](...)`");
+  Report report = error<diag::NotCompileTime>(range, what, value.describe());
+  report.note(value.origin == range ? SourceRange() : value.origin, "the value comes from here");
+  if (const ast::FnParam *param = parameterOf(source.getText(range))) {
+    report.help("make it a parameter that is known at compile time: `const`")
+        .fix({param->range.begin, param->range.begin}, "const ");
+    if (param->type)
+      report.fix(param->type->range, "int");
+  } else
+    report.help("make it a compile-time parameter: `kernel k[BLOCK: int = 128](...)`");
   return std::nullopt;
 }
 

@@ -122,12 +122,19 @@ Val Lowerer::instantiate(const Val &callee, const ast::Subscript *instance) {
 // Binding parameters
 //===----------------------------------------------------------------------===//
 
+/// `float32` and the like.
+static bool isForeignType(StringRef name) {
+  const Foreign *foreign = foreignName(name);
+  return foreign && dtypeByName(foreign->spelling);
+}
+
 /// Whether nothing gives a name in a parameter's type a meaning: then the argument does. What looks
 /// like a misspelt type (`f23`) stays an error.
 bool Lowerer::isFreeName(StringRef name) {
   bool likeDtype = llvm::isLower(name.front()) && llvm::any_of(name, llvm::isDigit);
   return name != "_" && !likeDtype && !name.contains('.') && !frame->scopes.find(name) &&
-         !findDecl(name).decl && !dtypeByName(name) && !isKindName(name) && foreignAdvice(name).empty() &&
+         !findDecl(name).decl && !dtypeByName(name) && !isKindName(name) &&
+         !isForeignType(name) &&
          nearestName(name, allDtypeNames()).empty();
 }
 
@@ -217,11 +224,17 @@ bool Lowerer::bindInstance(const FunctionCall &call, ArrayRef<const Argument *> 
       frame->scopes.bind(param.name.text, {value, false, param.name.range, std::nullopt});
   for (auto [param, value] : llvm::zip(function->cparams, call.callee.elements))
     frame->scopes.bind(param.name.text, {value, false, param.name.range, std::nullopt});
+  unsigned errorsBefore = reporter.numErrors;
   // A number takes the type of what it meets, if something does.
   for (bool numbers : {false, true})
     for (auto [param, slot] : llvm::zip(function->params, slots))
-      if (param.type && slot && slot->value.isConstNumber() == numbers)
-        inferFrom(param.type, slot->value, function);
+      if (param.type && slot && slot->value.isConstNumber() == numbers) {
+        Val value = slot->value;
+        value.origin = slot->range; // what does not fit is said at the call
+        inferFrom(param.type, value, function);
+      }
+  if (reporter.numErrors != errorsBefore)
+    return false;
   for (const ast::CParam &param : function->cparams) {
     Binding *binding = frame->scopes.find(param.name.text);
     if (!binding && param.defaultValue) {

@@ -60,11 +60,43 @@ Val Lowerer::escaping(const Val &value, Region &region, std::vector<RunType> &ty
   if (value.isAggregate()) {
     for (Val &element : result.elements)
       element = escaping(element, region, types);
+  } else if (value.kind == Val::Kind::Tensor) {
+    result.leftBranch |= value.tensor->depth > regionDepth;
   } else if (value.isRun() && isMadeIn(value.value, region)) {
     types.push_back(value.type);
     result.value = Value();
   }
   return result;
+}
+
+/// Two tensors, or one and something else: which of them it is would be known at run time.
+Val Lowerer::mergeTensors(const Val &a, const Val &b, SourceRange range, StringRef what) {
+  for (const Val *value : {&a, &b}) {
+    if (value->kind != Val::Kind::Tensor || value->tensor->depth <= regionDepth)
+      continue;
+    Val view = *value;
+    view.leftBranch = true; // reported where it is used
+    return view;
+  }
+  error<diag::TypeMismatch>(range, "`" + what.str() + "` in both branches", "one tensor",
+                            a.describe() + " and " + b.describe())
+      .note(a.origin, "one value comes from here")
+      .note(b.origin, "the other value comes from here")
+      .help("keep the bounds in variables, and make a view behind the branch");
+  return Val::poison();
+}
+
+/// Says, of a view that is used, that it was made in a branch that is over.
+bool Lowerer::checkView(const Val &value, SourceRange range, StringRef name) {
+  if (value.isAggregate())
+    return llvm::all_of(value.elements,
+                        [&](const Val &part) { return checkView(part, range, name); });
+  if (!value.leftBranch)
+    return true;
+  error<diag::ViewLeavesBranch>(range, name)
+      .note(value.tensor->made, "the view is made here")
+      .help("keep its bounds in variables, and make the view behind the branch");
+  return false;
 }
 
 Val Lowerer::mergeNumbers(const Val &a, const Val &b, SourceRange range, StringRef what,
@@ -74,6 +106,12 @@ Val Lowerer::mergeNumbers(const Val &a, const Val &b, SourceRange range, StringR
     type = a.type;
   else if (a.isNumeric() && b.isNumeric())
     type = commonType(a, b, range, what);
+  else if (a.isPointer() && b.isPointer() && a.type.param != b.type.param)
+    error<diag::PointersMeet>(range, what, paramOf(a)->decl->name.text, paramOf(b)->decl->name.text)
+        .note(a.origin, "one pointer comes from here")
+        .note(b.origin, "the other pointer comes from here")
+        .help("a pointer's type says which parameter it points into: keep the offset in a variable, "
+              "or load and store in the branches");
   else
     error<diag::TypeMismatch>(range, "`" + what.str() + "` in both branches", "of one type",
                               a.describe() + " and " + b.describe())
@@ -98,6 +136,8 @@ Val Lowerer::merge(const Val &a, const Val &b, SourceRange range, StringRef what
     error<diag::MissingReturn>(range, name).note(frame->returnRange, "the last `return` is here");
     return Val::poison();
   }
+  if (a.kind == Val::Kind::Tensor || b.kind == Val::Kind::Tensor)
+    return mergeTensors(a, b, range, what);
   if (!sameStructure(a, b))
     return mergeNumbers(a, b, range, what, types);
   Val result = a;
@@ -185,6 +225,10 @@ std::vector<Val> Lowerer::joinBranches(Value condition, BranchCode &thenCode, Br
     merged.push_back(a.isNever()   ? escaping(b, elseCode.region, types)
                      : b.isNever() ? escaping(a, thenCode.region, types)
                                    : merge(a, b, range, names[i], types));
+    // A name is looked at where it is used; what has none is used here.
+    bool isName = names[i] != "return" && names[i] != "if";
+    if (!isName && !checkView(merged.back(), range, names[i]))
+      merged.back() = Val::poison();
   }
   for (BranchCode *code : {&thenCode, &elseCode}) {
     OpBuilder::InsertionGuard guard(builder);

@@ -204,6 +204,8 @@ Lowerer::WhileShape Lowerer::whileShape(LoopCode &code) {
   std::vector<RunType> types;
   if (exit.may(Flow::Return))
     shape.returned = escaping(code.body.returned, code.body.region, types);
+  if (!checkView(shape.returned, code.range, "return"))
+    shape.returned = Val::poison();
   return shape;
 }
 

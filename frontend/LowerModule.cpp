@@ -51,7 +51,7 @@ Val Lowerer::moduleMember(const Val &base, const ast::Member *member) {
   Report report =
       error<diag::UnknownMember>(member->name.range, "the module `" + base.text + "`", name);
   if (StringRef near = nearestName(name, names); !near.empty())
-    report.help("did you mean `" + near + "`?");
+    report.suggest(member->name.range, near);
   else
     report.help("`" + base.module->path + "` declares " + llvm::join(names, ", "));
   return Val::poison();

@@ -214,12 +214,7 @@ Val Lowerer::callTo(const Val &base, const ast::Call *call) {
   for (const ast::NamedArg &arg : call->namedArgs) {
     StringRef name = arg.name.text;
     if (name != "round" && name != "overflow") {
-      StringRef advice = name == "bitcast" ? StringRef("the same bits as another type are `bitcast[T](x)`")
-                                           : foreignArgument(name);
-      Report report = advice.empty() ? error<diag::UnknownArgument>(arg.name.range, ".to", name)
-                                     : error<diag::ForeignSpelling>(arg.name.range, name.str() + "=");
-      if (!advice.empty())
-        report.help(advice);
+      refuseArgument(arg.name, ".to", {"round", "overflow"});
       good = false;
       continue;
     }

@@ -18,11 +18,17 @@ std::optional<Dtype> Lowerer::resolveDtype(const ast::Ident &name) {
       dtype = binding->val.dtype;
   }
   if (!dtype) {
+    // `tl.float32` is written like `float32`.
+    auto [prefix, last] = name.text.rsplit('.');
+    bool foreign = !last.empty() && isForeignPrefix(prefix.split('.').first);
+    if (const Foreign *known = foreignName(foreign ? last : name.text)) {
+      refuseForeign(*known, name.range);
+      return std::nullopt;
+    }
     std::vector<StringRef> names = allDtypeNames().vec();
     frame->scopes.collectNames(names);
-    Report report = error<diag::UnknownType>(name.range, name.text);
-    if (StringRef near = nearestName(name.text, names); !near.empty())
-      report.help("did you mean `" + near + "`?");
+    error<diag::UnknownType>(name.range, name.text)
+        .suggest(name.range, nearestName(foreign ? last : name.text, names));
     return std::nullopt;
   }
   return dtype;

@@ -55,14 +55,11 @@ bool Lowerer::placeOption(const ast::Index &index, Place &place) {
   StringRef name = index.name.text;
   bool isMask = name == "mask";
   if (!isMask && name != "fill") {
-    StringRef advice = foreignArgument(name);
-    Report report = advice.empty()
-                        ? error<diag::UnknownArgument>(index.name.range, "a place", name)
-                        : error<diag::ForeignSpelling>(index.name.range, name.str() + "=");
     if (llvm::is_contained({"cache", "evict", "volatile"}, name))
-      report.help("it goes beside the place: `load(x[...], " + name + "=...)`");
+      error<diag::UnknownArgument>(index.name.range, "a place", name)
+          .help("it goes beside the place: `load(x[...], " + name + "=...)`");
     else
-      report.help(advice.empty() ? "a place takes `mask=` and `fill=`" : advice);
+      refuseArgument(index.name, "a place", {"mask", "fill"});
     return false;
   }
   Val &slot = isMask ? place.mask : place.fill;
@@ -99,9 +96,10 @@ bool Lowerer::finishPlace(Place &place, ArrayRef<PlaceIndex> indices) {
   for (const PlaceIndex &index : indices) {
     Value start = index.start;
     if (index.width < 0) {
-      warnNarrowProduct(index.tile, place.range, "is an index");
-      start = materialize(index.tile, indexDtype(index.tile.type.dtype), joined->type.shape,
-                          place.range);
+      Dtype dtype = indexDtype(index.tile.type.dtype);
+      if (dtype == Dtype::I32) // one that is widened is warned of there
+        warnNarrowProduct(index.tile, place.range, "is an index");
+      start = materialize(index.tile, dtype, joined->type.shape, place.range);
       if (first)
         llvm::append_range(place.shape, joined->type.shape);
       first = false;

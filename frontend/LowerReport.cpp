@@ -1,6 +1,7 @@
 //===- LowerReport.cpp - notes, help and the calls that led to a fault ------===//
 
 #include "frontend/LowerReport.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace tk;
@@ -21,6 +22,37 @@ Report &Report::help(const Twine &text) {
   if (reporter)
     diag.attachNote() << "help: " << text;
   return *this;
+}
+
+Report &Report::fix(SourceRange range, const Twine &replacement) {
+  if (reporter)
+    diag.attachNote(reporter->locate(range)) << "fix: " << replacement;
+  return *this;
+}
+
+Report &Report::suggest(SourceRange range, StringRef name) {
+  return name.empty() ? *this : help("did you mean `" + name + "`?").fix(range, name);
+}
+
+/// Whether something binds less tightly than what follows a `.`: an operator outside of brackets.
+static bool needsParentheses(StringRef text) {
+  int depth = 0;
+  for (char c : text) {
+    depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
+    bool part = llvm::isAlnum(c) || c == '_' || c == '.' || c == ')' || c == ']';
+    if (depth == 0 && !part)
+      return true;
+  }
+  return false;
+}
+
+Report &Report::fixSuffix(SourceRange expr, const Twine &suffix) {
+  if (!reporter || expr.size() == 0)
+    return *this;
+  if (!needsParentheses(reporter->textAt(expr)))
+    return fix({expr.end, expr.end}, suffix);
+  fix({expr.begin, expr.begin}, "(");
+  return fix({expr.end, expr.end}, ")" + suffix);
 }
 
 Report::~Report() {

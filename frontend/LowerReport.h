@@ -30,6 +30,12 @@ public:
   Report &note(SourceRange range, const llvm::Twine &text);
   Report &note(mlir::Location place, const llvm::Twine &text);
   Report &help(const llvm::Twine &text);
+  /// An edit that mends the program, together with the others of this report.
+  Report &fix(SourceRange range, const llvm::Twine &replacement);
+  /// A name that may have been meant, as advice and as an edit; nothing when it is empty.
+  Report &suggest(SourceRange range, llvm::StringRef name);
+  /// The edits that put `.to(f32)` and the like behind an expression, in parentheses if need be.
+  Report &fixSuffix(SourceRange expr, const llvm::Twine &suffix);
 
 private:
   mlir::InFlightDiagnostic diag;
@@ -52,6 +58,8 @@ public:
   }
 
   mlir::Location locate(SourceRange range) const { return sources.getLocation(context, range); }
+
+  llvm::StringRef textAt(SourceRange range) const { return sources.getText(range); }
 
   LowerError errorClass = LowerError::None;
   unsigned numErrors = 0;

@@ -46,6 +46,7 @@ struct TensorParam {
   mlir::Value value;                                       // the kernel's argument, or the view
   bool optional = false;                                   // it may be absent
   SourceRange made;                                        // of a view: the call; else empty
+  unsigned depth = 0;                                      // of a view: the regions around it
 
   bool isView() const { return made.size() != 0; }
 };

@@ -97,7 +97,7 @@ std::optional<size_t> Lowerer::fieldIndex(const Val &value, const ast::Ident &na
   if (findMethod(*decl, name.text))
     report.help("it is called: `." + name.text + "(...)`");
   else if (StringRef near = nearestName(name.text, fields); !near.empty())
-    report.help("did you mean `" + near + "`?");
+    report.suggest(name.range, near);
   else
     report.help("its fields are " + llvm::join(fields, ", "));
   return std::nullopt;

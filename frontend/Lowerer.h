@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "frontend/Foreign.h"
 #include "frontend/LowerState.h"
 #include <functional>
 #include <map>
@@ -165,12 +166,13 @@ private:
   Exit execIfLive(const Exit &exit, const NameUse &use, SourceRange range,
                   llvm::function_ref<Exit()> body);
   bool enterRegion(SourceRange range);
-  std::optional<Val> evalCondition(const ast::Expr *expr, llvm::StringRef what);
+  std::optional<Val> evalCondition(const ast::Expr *expr, llvm::StringRef what,
+                                   const ast::Logical *logical = nullptr);
   void leaveOut(const NameUse &use);
   Val evalIfExpr(const ast::IfExpr *expr, size_t arm);
   Val evalLogical(const ast::Logical *expr);
   static bool isHarmless(mlir::Block &block);
-  Val joinLogical(bool isAnd, const Val &lhs, const ast::Expr *rhs, SourceRange range);
+  Val joinLogical(const ast::Logical &expr, const Val &lhs, const ast::Expr *rhs);
 
   // --- LowerJoin.cpp: joining two branches ------------------------------------------
   void elaborateBranch(BranchCode &code, llvm::function_ref<Exit()> body);
@@ -181,6 +183,7 @@ private:
                                 llvm::ArrayRef<std::string> names, SourceRange range);
   Val merge(const Val &a, const Val &b, SourceRange range, llvm::StringRef what,
             std::vector<RunType> &types);
+  Val mergeTensors(const Val &a, const Val &b, SourceRange range, llvm::StringRef what);
   Val mergeNumbers(const Val &a, const Val &b, SourceRange range, llvm::StringRef what,
                    std::vector<RunType> &types);
   /// `value` outside of the region: parts that were made in it become placeholders.
@@ -254,7 +257,12 @@ private:
   Val constantDecl(const ast::Const *decl, const Module *module);
   Val evalUnary(const ast::Unary *expr);
   Val evalCompare(const ast::CompareChain *expr);
-  bool isForeignPrefix(const ast::Member *expr);
+  bool hasForeignPrefix(const ast::Member *expr);
+  void refuseArgument(const ast::Ident &name, llvm::StringRef what,
+                      llvm::ArrayRef<llvm::StringRef> params);
+  void refuseForeign(const Foreign &foreign, SourceRange range);
+  void refuseForeignMember(const ast::Member *expr);
+  bool checkView(const Val &value, SourceRange range, llvm::StringRef name);
   Val evalMember(const ast::Member *expr);
   Val memberOf(const Val &base, const ast::Member *expr);
   Val dtypeMember(Dtype dtype, const ast::Member *expr);
@@ -265,6 +273,7 @@ private:
   Val tensorStride(const TensorParam &tensor, unsigned axis, SourceRange range);
   Val evalSubscript(const ast::Subscript *expr);
   std::optional<Int128> evalInt(const ast::Expr *expr, llvm::StringRef what);
+  const ast::FnParam *parameterOf(llvm::StringRef name);
   std::optional<Int128> needInt(const Val &value, SourceRange range, llvm::StringRef what);
   std::optional<Dtype> evalDtype(const ast::Expr *expr);
   std::optional<int64_t> checkSide(Int128 side, SourceRange range);
@@ -273,13 +282,14 @@ private:
   // --- LowerArith.cpp: the rules of numbers ------------------------------------
   Val arithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range,
                  SourceRange opRange);
-  Val constArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range);
+  Val constArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range,
+                      SourceRange opRange);
   Val pointerArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range);
   Val emitArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, Dtype dtype,
                      llvm::ArrayRef<int64_t> shape, SourceRange range);
   Val compare(ast::CompareOp op, const Val &lhs, const Val &rhs, SourceRange range);
   bool checkOperator(ast::BinaryOp op, Dtype dtype, const Val &lhs, const Val &rhs,
-                     SourceRange range);
+                     SourceRange range, SourceRange opRange);
   std::optional<Dtype> commonDtype(const Val &lhs, const Val &rhs, SourceRange range,
                                    llvm::StringRef what);
   std::optional<Dtype> commonRun(Dtype a, Dtype b, SourceRange range, llvm::StringRef what);
@@ -514,6 +524,8 @@ private:
   std::optional<mlir::Location> callLoc; // of the call that is being inlined
   unsigned walkDepth = 0;
   unsigned regionDepth = 0;
+  /// The two sides of the operator that is being elaborated, for fixes; empty elsewhere.
+  std::pair<SourceRange, SourceRange> sides;
   unsigned steps = 0;
   bool outOfFuel = false;
   bool inExtents = false; // an expression of a tensor parameter's type is being read

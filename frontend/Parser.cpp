@@ -1,7 +1,7 @@
 //===- Parser.cpp - tokens, reports and recovery of the parser ---------------===//
 
+#include "frontend/Foreign.h"
 #include "frontend/ParserImpl.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ConvertUTF.h"
 
 using namespace tk;
@@ -65,8 +65,7 @@ ast::Expr *Parser::parseWholeExpression() {
   ast::Expr *expr = parseExpr();
   if (expr && !is(Tok::Eof)) {
     SyntaxReport failure = report<diag::ExpectedStatementEnd>(here(), found());
-    if (llvm::StringRef advice = wordAdvice(); !advice.empty())
-      failure.help(advice);
+    adviseWord(failure);
   }
   return expr;
 }
@@ -206,23 +205,37 @@ SourceRange Parser::placeOfFault() const {
   return here();
 }
 
-/// What to write for a word of other languages at the token found, or just before it.
-llvm::StringRef Parser::wordAdvice() const {
-  if (previousText() == "not" || atWord("not"))
-    return "write `!`";
-  if (previousText() == "do")
-    return "write `while true { ... }` and leave it by `break`";
-  return llvm::StringSwitch<llvm::StringRef>(is(Tok::Name) ? text() : "")
-      .Case("and", "write `&&`, or `&` between tiles")
-      .Case("or", "write `||`, or `|` between tiles")
-      .Case("elif", "write `else if`")
-      .Default("");
+/// Adds what to write for a word of another language at the token found, or just before it.
+void Parser::adviseWord(SyntaxReport &failure) {
+  SourceRange before{previousBegin, previousEnd};
+  if (const Foreign *lead = foreignLead(previousText())) {
+    bool declares = is(Tok::Name) && lead->advice.empty() && lead->spelling != "!";
+    if (declares) {
+      // `int x`: what follows says whether it changes.
+      std::string type = lead->spelling == "var" ? "" : (": " + lead->spelling).str();
+      std::string variable = ("var " + text() + type).str();
+      failure.help("write `" + variable + " = ...`, or `let` when it never changes");
+      failure.fix({before.begin, here().end}, variable);
+      return;
+    }
+    if (!lead->advice.empty() || lead->spelling == "!") {
+      failure.help(adviceOf(*lead));
+      if (!lead->spelling.empty() && is(Tok::Name))
+        failure.fix({before.begin, begin()}, lead->spelling);
+      return;
+    }
+  }
+  const Foreign *word = is(Tok::Name) ? foreignWord(text()) : nullptr;
+  if (!word)
+    return;
+  failure.help(adviceOf(*word));
+  if (!word->spelling.empty())
+    failure.fix(here(), word->spelling);
 }
 
 SyntaxReport Parser::expected(llvm::StringRef what) {
   SyntaxReport failure = report<diag::ExpectedToken>(placeOfFault(), what, found());
-  if (llvm::StringRef advice = wordAdvice(); !advice.empty())
-    failure.help(advice);
+  adviseWord(failure);
   return failure;
 }
 
@@ -244,9 +257,10 @@ bool Parser::expectClose(Tok close, SourceRange opening, llvm::StringRef advice)
   SyntaxReport failure =
       report<diag::UnclosedBracket>(placeOfFault(), spelling(close), found());
   failure.note(opening, "`" + source.getText(opening) + "` is opened here");
-  if (llvm::StringRef word = wordAdvice(); !word.empty())
-    advice = word;
-  if (!advice.empty())
+  bool isWord = is(Tok::Name) && foreignWord(text());
+  if (isWord || advice.empty())
+    adviseWord(failure);
+  else
     failure.help(advice);
   return false;
 }
@@ -257,8 +271,12 @@ bool Parser::skipSlashComment() {
   bool isBlock = is(Tok::Slash) && source.getText().substr(place).starts_with("/*");
   if (!isBlock && !is(Tok::SlashSlash))
     return false;
-  report<diag::SlashComment>(here(), isBlock ? "/*" : "//")
-      .help("comments begin with `#`; `//` divides integers");
+  {
+    SyntaxReport failure = report<diag::SlashComment>(here(), isBlock ? "/*" : "//");
+    failure.help("comments begin with `#`; `//` divides integers");
+    if (!isBlock)
+      failure.fix(here(), "#");
+  }
   llvm::StringRef all = source.getText();
   size_t end = isBlock ? all.find("*/", place + 2) : all.find('\n', place);
   if (isBlock && end != llvm::StringRef::npos)

@@ -1,5 +1,6 @@
 //===- ParserDecl.cpp - declarations and attributes --------------------------===//
 
+#include "frontend/Foreign.h"
 #include "frontend/ParserImpl.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -46,9 +47,11 @@ Decl *Parser::parseDeclaration() {
     llvm::SmallVector<Attribute> attributes;
     if (!parseAttributes(attributes))
       return nullptr;
+    const Foreign *foreign = foreignDeclaration(attributes.front().name.text);
     report<diag::MisplacedAttribute>(attributes.front().range, attributes.front().name.text,
                                      found())
-        .help("the attributes of a kernel stand behind its parameters");
+        .help(foreign ? adviceOf(*foreign)
+                      : "the attributes of a kernel stand behind its parameters");
     return is(Tok::KwKernel) || is(Tok::KwFn) ? parseDeclaration() : nullptr;
   }
   case Tok::RParen:
@@ -58,7 +61,11 @@ Decl *Parser::parseDeclaration() {
     break;
   default: {
     SyntaxReport failure = report<diag::ExpectedDeclaration>(placeOfFault(), found());
-    if (is(Tok::KwLet) || is(Tok::KwVar))
+    if (const Foreign *foreign = is(Tok::Name) ? foreignDeclaration(text()) : nullptr) {
+      failure.help(adviceOf(*foreign));
+      if (!foreign->spelling.empty())
+        failure.fix(here(), foreign->spelling);
+    } else if (is(Tok::KwLet) || is(Tok::KwVar))
       failure.help("outside of blocks, `const` names a value");
     else
       failure.help("a file holds `kernel`, `fn`, `struct`, `const` and `import`");

@@ -89,7 +89,7 @@ private:
   }
   std::string found() const;
   llvm::StringRef previousText() const { return source.getText({previousBegin, previousEnd}); }
-  llvm::StringRef wordAdvice() const;
+  void adviseWord(SyntaxReport &failure);
   SourceRange placeOfFault() const;
   SyntaxReport expected(llvm::StringRef what);
   bool expect(Tok wanted, llvm::StringRef what);

@@ -125,6 +125,8 @@ Block *Parser::parseBlock(uint32_t anchor) {
       continue;
     }
     recoverInBlock(outer);
+    if (!isFirstOnLine())
+      accept(Tok::Semi);
     if (begin() == place && !is(Tok::RBrace) && !atDeclaration())
       advance();
   }
@@ -216,11 +218,15 @@ bool Parser::endStatement() {
                                .Case("?", "write `if a { b } else { c }`")
                                .Case("if", "write `if a { b } else { c }`")
                                .Case("else", kElseAdvice)
-                               .Default(wordAdvice());
+                               .Case(":", "a name is declared by `let x: f32 = ...`, or `var`")
+                               .Default("");
   if (afterSlashes)
-    advice = "comments begin with `#`; `//` divides integers";
-  if (!advice.empty())
+    failure.help("comments begin with `#`; `//` divides integers")
+        .fix({*lastSlashSlash, *lastSlashSlash + 2}, "#");
+  else if (!advice.empty())
     failure.help(advice);
+  else
+    adviseWord(failure);
   return false;
 }
 
@@ -378,7 +384,9 @@ Stmt *Parser::parseCallOrAssign() {
     return stmt;
   const auto *name = llvm::dyn_cast<Name>(expr);
   if (name && name->text == "elif") {
-    report<diag::ExpectedStatement>(expr->range, "`elif`").help("write `else if`");
+    report<diag::ExpectedStatement>(expr->range, "`elif`")
+        .help("write `else if`")
+        .fix(expr->range, "else if");
     return nullptr;
   }
   // With more on the line, that is what endStatement reports. The node without a call never gets
@@ -401,7 +409,7 @@ Stmt *Parser::parseCallOrAssign() {
 bool Parser::acceptElif() {
   if (current.kind != Tok::Name || text() != "elif" || ahead().kind == Tok::Assign)
     return false;
-  report<diag::ExpectedStatement>(here(), "`elif`").help("write `else if`");
+  report<diag::ExpectedStatement>(here(), "`elif`").help("write `else if`").fix(here(), "else if");
   return true;
 }
 

@@ -58,6 +58,7 @@ struct Val {
   const tk::Module *module = nullptr;       // itself, or that of a function
   const ast::Struct *structure = nullptr;   // of a struct's name, which is a function
   std::shared_ptr<const StructType> record; // of a structure, and of a method of one
+  bool leftBranch = false; // of a view: it is made in a branch that is over
   SourceRange origin; // the expression that made it; empty when nothing in the file did
 
   static Val poison() { return Val(); }

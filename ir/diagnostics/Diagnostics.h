@@ -5,7 +5,10 @@
 //
 //   emit<diag::UnknownName>(loc, name);                      // one line
 //   emit<diag::ShapeMismatch>(loc, a, b).attachNote(other) << "`x` is declared here";
-//   emit<diag::NarrowingStore>(loc, from, to) << help("write `.to(", to, ")`");
+//   withHelp(emit<diag::IntDivision>(loc, a, b), "write `//` for the truncated quotient");
+//
+// A note "help: ..." is advice; a note "fix: TEXT" is an edit that puts TEXT for what stands at
+// the note's place. The edits of one diagnostic belong together.
 //
 // It goes through the MLIRContext's engine, from the lexer to the backends, so one handler
 // (Render.h) prints everything, in order, as text with a caret or as JSON lines.

@@ -85,6 +85,8 @@ void DiagnosticBuffer::add(mlir::Diagnostic &diag) {
     llvm::StringRef advice = text;
     if (advice.consume_front("help: "))
       record.help.push_back(advice.str());
+    else if (advice.consume_front("fix: "))
+      record.fix.push_back({placeOf(note.getLocation()), advice.str()});
     else
       record.notes.push_back({placeOf(note.getLocation()), text});
   }
@@ -157,7 +159,7 @@ public:
 
 private:
   void header(const DiagPlace &place, DiagnosticSeverity severity, llvm::StringRef message);
-  void snippet(const DiagPlace &place);
+  void snippet(const DiagPlace &place, llvm::ArrayRef<DiagEdit> fix = {});
   void paint(const char *sequence) {
     if (colors)
       os << sequence;
@@ -231,7 +233,25 @@ static void drawLine(llvm::StringRef line, size_t begin, size_t end, std::string
     marks += '^';
 }
 
-void TextRenderer::snippet(const DiagPlace &place) {
+/// What a fix puts into the line, at its columns; a second row where texts would overlap.
+static std::vector<std::string> fixRows(llvm::StringRef line, size_t skip, const DiagPlace &place,
+                                        llvm::ArrayRef<DiagEdit> fix) {
+  std::vector<std::string> rows;
+  for (const DiagEdit &edit : fix) {
+    if (edit.place.line != place.line || edit.place.file != place.file ||
+        edit.place.column <= skip || edit.text.empty())
+      continue;
+    llvm::StringRef before = line.take_front(edit.place.column - 1).drop_front(skip);
+    size_t cells = llvm::count_if(before, [](unsigned char c) { return (c & 0xC0) != 0x80; });
+    if (rows.empty() || rows.back().size() > cells)
+      rows.emplace_back();
+    rows.back().resize(cells, ' ');
+    rows.back() += edit.text;
+  }
+  return rows;
+}
+
+void TextRenderer::snippet(const DiagPlace &place, llvm::ArrayRef<DiagEdit> fix) {
   if (!place.line)
     return;
   std::optional<llvm::StringRef> line = sources.getLine(place.file, place.line);
@@ -251,18 +271,26 @@ void TextRenderer::snippet(const DiagPlace &place) {
   os << llvm::right_justify(number, gutter.size()) << " | " << text << '\n' << gutter << " | ";
   paint("\033[32m");
   os << marks;
+  for (const std::string &row : fixRows(*line, skip, place, fix))
+    os << '\n' << gutter << " | " << llvm::StringRef(row).rtrim();
   paint("\033[0m");
   os << '\n';
 }
 
 void TextRenderer::render(const DiagRecord &record) {
   header(record.place, record.severity, withCode(record));
-  snippet(record.place);
+  snippet(record.place, record.fix);
   for (const DiagNote &note : record.notes) {
     const DiagPlace &place = note.place.line ? note.place : record.place;
     header(place, DiagnosticSeverity::Note, note.message);
     if (place != record.place)
       snippet(place);
+  }
+  for (const DiagEdit &edit : record.fix) {
+    if (edit.place.line == record.place.line && edit.place.file == record.place.file)
+      continue;
+    header(edit.place, DiagnosticSeverity::Note, "the fix goes here");
+    snippet(edit.place, edit);
   }
   for (const std::string &advice : record.help) {
     paint("\033[1;32m");
@@ -311,6 +339,13 @@ void tk::renderJson(llvm::ArrayRef<DiagRecord> records, llvm::raw_ostream &os) {
       json.attributeArray("help", [&] {
         for (const std::string &advice : record.help)
           json.value(llvm::json::fixUTF8(advice));
+      });
+      json.attributeArray("fix", [&] {
+        for (const DiagEdit &edit : record.fix)
+          json.object([&] {
+            writePlace(json, edit.place);
+            json.attribute("replacement", llvm::json::fixUTF8(edit.text));
+          });
       });
     });
     os << '\n';

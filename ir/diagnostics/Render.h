@@ -10,8 +10,9 @@
 //   k.tk:1:10: note: `b` is declared here
 //   help: transpose `b`
 //
-// One line of JSON a diagnostic: {"code", "severity", "message", "file", "line", "column",
-// "endLine", "endColumn", "notes", "help"}. Columns count bytes from 1; the end is one past.
+// A diagnostic may carry a fix: edits that together mend the program. What they put in stands
+// under the caret, at its column. One line of JSON a diagnostic: docs/diagnostics.md has the
+// schema. Columns count bytes from 1; the end is one past.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -46,6 +47,14 @@ struct DiagNote {
   bool operator==(const DiagNote &) const = default;
 };
 
+/// Part of a fix: `text` stands for what is at `place`, which may be empty.
+struct DiagEdit {
+  DiagPlace place;
+  std::string text;
+
+  bool operator==(const DiagEdit &) const = default;
+};
+
 /// One reported diagnostic, independent of MLIR.
 struct DiagRecord {
   mlir::DiagnosticSeverity severity = mlir::DiagnosticSeverity::Error;
@@ -54,6 +63,7 @@ struct DiagRecord {
   DiagPlace place;
   std::vector<DiagNote> notes;
   std::vector<std::string> help;
+  std::vector<DiagEdit> fix; // edits that belong together
 
   bool operator==(const DiagRecord &) const = default;
 };

@@ -10,7 +10,7 @@ using mlir::DiagnosticSeverity;
 namespace {
 
 struct Expectation {
-  std::string kind; // "error", "warning", "remark", "note", "help"
+  std::string kind; // "error", "warning", "remark", "note", "help", "fix"
   unsigned line = 0;
   std::string text;
   unsigned writtenOn = 0;
@@ -82,7 +82,7 @@ void Verifier::readLine(llvm::StringRef line, unsigned number) {
        at = line.find("expected-")) {
     line = line.drop_front(at + strlen("expected-"));
     llvm::StringRef kind = line.take_while(llvm::isAlpha);
-    if (!llvm::is_contained({"error", "warning", "remark", "note", "help"}, kind))
+    if (!llvm::is_contained({"error", "warning", "remark", "note", "help", "fix"}, kind))
       continue;
     llvm::StringRef rest = line.drop_front(kind.size()).ltrim();
     int offset = 0;
@@ -142,6 +142,8 @@ void Verifier::check(const DiagRecord &record) {
   }
   for (const std::string &advice : record.help)
     meet(describe("help", record.place, advice));
+  for (const DiagEdit &edit : record.fix)
+    meet(describe("fix", edit.place, edit.text));
 }
 
 bool Verifier::finish() {

@@ -1,6 +1,7 @@
 //===- VerifyDiagnostics.h - expected diagnostics in a file's comments ---------===//
 //
-// For tests: a comment `expected-error {{text}}` (also -warning, -remark, -note) demands that a
+// For tests: a comment `expected-error {{text}}` (also -warning, -remark, -note, -help, and -fix,
+// whose text is what is put in) demands that a
 // diagnostic whose "TKnnnn: message" contains `text` is reported on that line; `@+N` or `@-N` after
 // the word names another line. Every error, warning and remark must be expected exactly once, and a
 // note when the comments expect any note of the same diagnostic.
