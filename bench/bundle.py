@@ -30,7 +30,7 @@ import plan  # noqa: E402
 SCRIPTS = {
     "bench": ["run.py", "plan.py", "harness.py", "peers.py", "families.py", "report.py", "host.py",
               "dryrun.py", "host_launch.c", "configs.json", "sanitize.sh"],
-    "tests/gpu": ["checks.py", "cases.py", "checks_add.py", "checks_loader.py", "checks_rows.py",
+    "tests/gpu": ["checks.py", "cases.py", "checks_add.py", "checks_cases.py", "checks_loader.py", "checks_rows.py",
                   "checks_sass.py", "device.py", "fake_cuda.py", "numerics.py", "support.py",
                   "ulp.py"],
     "runtime/python": ["tkcrt.py"],
@@ -187,6 +187,13 @@ def interpret_all(tkc, tkc_digest, folder):
     return failed
 
 
+def prepare_cases(tkc, folder):
+    """The cases of tests/emulator, by a process of its own. {what: message} of what fails."""
+    script = os.path.join(ROOT, "tests/gpu/prepare_cases.py")
+    done = subprocess.run([sys.executable, script, f"--tkc={tkc}", f"--out={folder}"], check=False)
+    return {"cases": f"status {done.returncode}"} if done.returncode else {}
+
+
 def copy_files(options, out):
     for folder, names in SCRIPTS.items():
         for name in names:
@@ -220,6 +227,7 @@ def main():
         interpreter = has_interpreter(tkc)
         if interpreter:
             failed.update(interpret_all(tkc, digest, os.path.join(out, "expected")))
+            failed.update(prepare_cases(tkc, os.path.join(out, "emulated")))
         else:
             shutil.rmtree(os.path.join(out, "expected"), ignore_errors=True)
             print("this tkc has no interpreter: the checks compare with NumPy alone")

@@ -1,4 +1,16 @@
-# How this project compiles: warnings, sections, precompiled header, ccache, sanitizers.
+# How this project compiles: warnings, sections, precompiled header, ccache, sanitizers, fuzzers.
+
+# Everything is instrumented, so that libFuzzer sees where an input leads.
+if(TKC_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 22)
+    message(FATAL_ERROR "TKC_FUZZERS needs clang++-22, whose libFuzzer it links; the compiler is "
+                        "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}. Try: cmake --preset fuzz")
+  endif()
+  if(NOT TKC_SANITIZE)
+    set(TKC_SANITIZE address,undefined)
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 
 if(TKC_CCACHE AND NOT TKC_SANITIZE)
   find_program(CCACHE ccache)

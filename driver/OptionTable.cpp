@@ -120,6 +120,7 @@ void OptionTable::declareTarget() {
         raw.target);
   value("-O", "-O0 -O1 -O2 -O3", "effort of LLVM and of the assembler (default -O3)", raw.optLevel);
   flag("-g", "-g", "line tables for profilers and debuggers; stages show places", raw.lineInfo);
+  flag("--asserts", "--asserts", "keep what `assert` claims: a launch stops where it is false", raw.asserts);
 }
 
 void OptionTable::declareTools() {

@@ -22,7 +22,7 @@ struct RawOptions {
   std::vector<std::string> printBefore, printAfter;
   std::string output, metadata, dumpDir, depfilePath, target, config, warps, stages, ctas, maxregs;
   std::string ptxas, libdevice, stopAfter, optLevel, jobs, diagnostics, remarks, testCrash;
-  bool saveTemps = false, depfile = false, hermetic = false, lineInfo = false, verbose = false;
+  bool saveTemps = false, depfile = false, hermetic = false, lineInfo = false, asserts = false, verbose = false;
   bool timePasses = false, verifyPhases = false, verifyDiagnostics = false;
   bool help = false, helpHidden = false, version = false;
 

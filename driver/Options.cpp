@@ -201,6 +201,7 @@ void Converter::convertLowering() {
 void Converter::convertLevels() {
   to.optLevel = integer("-O", raw.optLevel, 0, 3).value_or(3);
   to.lineInfo = raw.lineInfo;
+  to.lower.asserts = raw.asserts;
   to.ptxas = raw.ptxas;
   to.libdevice = raw.libdevice;
   to.hermetic = raw.hermetic;

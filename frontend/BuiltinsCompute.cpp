@@ -33,6 +33,8 @@ Val Lowerer::choose(const Val &condition, const Val &a, const Val &b, SourceRang
     return isFloat(type->dtype) && chosen.isInt() ? Val::ofFloat(floatFromInt(chosen.integer))
                                                   : chosen;
   }
+  if (a.isInt() && b.isInt() && !condition.shape().empty())
+    type->dtype = Dtype::I32; // whole numbers that meet nothing, as a tile
   if (!a.isRun() && !b.isRun() &&
       (!adaptConst(a, type->dtype, range, "where") || !adaptConst(b, type->dtype, range, "where")))
     return Val::poison();

@@ -256,7 +256,7 @@ Val TileLowerer::buildDotScaled(CallArgs &args) {
   if (!acc)
     return Val::poison();
   Value result =
-      DotScaledOp::create(builder, loc(args.range), acc->value.getType(), a.value,
-                          args.values[1].value, b.value, args.values[3].value, acc->value);
+      DotScaledOp::create(builder, loc(args.range), acc->value.getType(), a.value, b.value,
+                          acc->value, args.values[1].value, args.values[3].value);
   return Val::run(result, type);
 }

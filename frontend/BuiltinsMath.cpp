@@ -183,6 +183,18 @@ NumAttr TileLowerer::nanRule(const CallArgs &args, size_t i, bool &good) {
   return NumAttr::get(builder.getContext(), Round::rne, Overflow::natural, NanRule::number, 0);
 }
 
+/// The larger or smaller of two numbers that are known; `-0` is below `+0`, and NaN wins unless
+/// `number` says that the other one does.
+static Val knownExtreme(bool wantMax, const Val &lhs, const Val &rhs, bool number) {
+  if (lhs.isInt() && rhs.isInt())
+    return (lhs.integer < rhs.integer) == wantMax ? rhs : lhs;
+  APFloat a = lhs.isInt() ? floatFromInt(lhs.integer) : *lhs.real;
+  APFloat b = rhs.isInt() ? floatFromInt(rhs.integer) : *rhs.real;
+  if (wantMax)
+    return Val::ofFloat(number ? maximumnum(a, b) : maximum(a, b));
+  return Val::ofFloat(number ? minimumnum(a, b) : minimum(a, b));
+}
+
 /// The larger or smaller of two numbers, elementwise.
 Val TileLowerer::minMax(bool wantMax, const Val &lhs, const Val &rhs, SourceRange range,
                         StringRef what, NumAttr nan) {
@@ -190,14 +202,8 @@ Val TileLowerer::minMax(bool wantMax, const Val &lhs, const Val &rhs, SourceRang
       !walk.needNumber(rhs, range, what))
     return Val::poison();
   if (!lhs.isRun() && !rhs.isRun()) {
-    if (!walk.commonDtype(lhs, rhs, range, what))
-      return Val::poison();
-    Val smaller = walk.compare(ast::CompareOp::Lt, lhs, rhs, range);
-    if (smaller.isPoison())
-      return smaller;
-    const Val &chosen = smaller.boolean == wantMax ? rhs : lhs;
-    bool real = lhs.kind == Val::Kind::Float || rhs.kind == Val::Kind::Float;
-    return real && chosen.isInt() ? Val::ofFloat(floatFromInt(chosen.integer)) : chosen;
+    bool meet = walk.commonDtype(lhs, rhs, range, what).has_value();
+    return meet ? knownExtreme(wantMax, lhs, rhs, bool(nan)) : Val::poison();
   }
   std::optional<RunType> type = walk.commonType(lhs, rhs, range, what);
   if (!type)

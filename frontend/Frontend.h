@@ -22,6 +22,7 @@ struct LowerOptions {
   std::vector<std::string> kernels;                         // empty: all of the file
   std::vector<std::pair<std::string, std::string>> defines; // -D NAME=VALUE
   std::optional<int> warps, stages, ctas, maxregs;
+  bool asserts = false;                 // machine code keeps `assert`
   std::optional<int> config;            // which @tune configuration; else the first admitted
   std::vector<std::string> assumptions; // --assume: expressions over run-time parameters
   std::vector<std::string> includes;    // -I: where imports are looked for

@@ -250,6 +250,35 @@ Val Lowerer::pointerArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs,
   return Val::run(result, type);
 }
 
+/// Whether `inner` lies in the source text of `outer`.
+static bool isWithin(Location inner, Location outer) {
+  auto place = [](Location loc) {
+    auto call = dyn_cast<CallSiteLoc>(loc);
+    return dyn_cast<FileLineColRange>(call ? call.getCallee() : loc);
+  };
+  FileLineColRange in = place(inner), out = place(outer);
+  if (!in || !out || in.getFilename() != out.getFilename())
+    return false;
+  return std::pair(in.getStartLine(), in.getStartColumn()) >= std::pair(out.getStartLine(), out.getStartColumn()) &&
+         std::pair(in.getEndLine(), in.getEndColumn()) <= std::pair(out.getEndLine(), out.getEndColumn());
+}
+
+/// `sum + a @ b` is one product whose accumulator is `sum`; null where neither side is a product that
+/// the sum's own text makes.
+static Value accumulate(OpBuilder &builder, Location at, Value a, Value b) {
+  for (auto [product, sum] : {std::pair(b, a), std::pair(a, b)}) {
+    auto dot = product.getDefiningOp<DotOp>();
+    if (!dot || !dot->use_empty() || dot.getType() != sum.getType() || !isWithin(dot.getLoc(), at) ||
+        elementTypeOf(dot.getType()).isF16() || !(matchPattern(dot.getAcc(), m_AnyZeroFloat()) || matchPattern(dot.getAcc(), m_Zero())))
+      continue;
+    auto made = cast<DotOp>(builder.clone(*dot));
+    made.getAccMutable().assign(sum);
+    dot.erase();
+    return made;
+  }
+  return {};
+}
+
 Val Lowerer::emitArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, Dtype dtype,
                             ArrayRef<int64_t> shape, SourceRange range) {
   using ast::BinaryOp;
@@ -267,7 +296,9 @@ Val Lowerer::emitArithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, Dt
   Value result;
   switch (op) {
   case BinaryOp::Add:
-    result = simple(arith::AddFOp(), arith::AddIOp());
+    result = accumulate(builder, at, a, b);
+    if (!result)
+      result = simple(arith::AddFOp(), arith::AddIOp());
     break;
   case BinaryOp::Sub:
     result = simple(arith::SubFOp(), arith::SubIOp());

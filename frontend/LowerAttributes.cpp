@@ -120,6 +120,8 @@ void Lowerer::readOptions(const ast::Attribute *attr, NamedAttrList &fields) {
     else if (value)
       result.set(name, builder.getI64IntegerAttr(*value));
   }
+  if (options.asserts)
+    result.set("asserts", builder.getBoolAttr(true));
   fields.set("options", result.getDictionary(&context));
 }
 

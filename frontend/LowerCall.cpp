@@ -75,13 +75,14 @@ Val Lowerer::callMethod(const ast::Member *member, const ast::Call *call,
   size_t rank = base.tensor->staticExtents.size();
   if (!axis)
     return Val::poison();
-  if (*axis < 0 || *axis >= Int128(rank)) {
+  Int128 counted = *axis < 0 ? *axis + Int128(rank) : *axis;
+  if (counted < 0 || counted >= Int128(rank)) {
     error<diag::BadAxis>(call->args[0]->range, toString(*axis), rank,
                          "`" + base.tensor->decl->name.text.str() + "`");
     return Val::poison();
   }
   return requirePresent(*base.tensor, call->range)
-             ? tensorStride(*base.tensor, unsigned(*axis), call->range)
+             ? tensorStride(*base.tensor, unsigned(counted), call->range)
              : Val::poison();
 }
 

@@ -35,15 +35,22 @@ Val Lowerer::notBuilt(SourceRange range, const Twine &what) {
   return Val::poison();
 }
 
+/// Instrumented code is some fifty times slower, and a fuzzer must tell much work from a hang.
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+static constexpr unsigned kSteps = kMaxSteps / 50;
+#else
+static constexpr unsigned kSteps = kMaxSteps;
+#endif
+
 /// Counts a step of the walk; false, after an error, when the kernel has used up its steps.
 bool Lowerer::spend(SourceRange range) {
   if (outOfFuel)
     return false;
-  if (++steps <= kMaxSteps && walkDepth <= kMaxWalkDepth)
+  if (++steps <= kSteps && walkDepth <= kMaxWalkDepth)
     return true;
   outOfFuel = true;
-  if (steps > kMaxSteps)
-    error<diag::OutOfFuel>(range, kMaxSteps)
+  if (steps > kSteps)
+    error<diag::OutOfFuel>(range, kSteps)
         .help("a run-time `for x in range(...)` does not unroll");
   else
     error<diag::TooDeep>(range, "expressions and calls", kMaxWalkDepth);

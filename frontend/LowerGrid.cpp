@@ -140,12 +140,13 @@ Val Lowerer::buildProgramId(CallArgs &args) {
   if (!number)
     return Val::poison();
   size_t rank = std::max<size_t>(kernel.gridAxes.size(), 1); // a constant has no grid
-  if (*number < 0 || *number >= Int128(rank)) {
+  Int128 counted = *number < 0 ? *number + Int128(rank) : *number;
+  if (counted < 0 || counted >= Int128(rank)) {
     error<diag::BadAxis>(args.rangeOf(0), toString(*number), rank, "the grid")
         .note(kernel.decl ? kernel.decl->name.range : SourceRange(), "of this kernel");
     return Val::poison();
   }
-  unsigned axis = unsigned(*number), last = kLaunchAxes - 1;
+  unsigned axis = unsigned(counted), last = kLaunchAxes - 1;
   bool folded = rank > kLaunchAxes && axis >= last, isId = args.builtin->name == "program_id";
   if (folded && !isId) {
     Val extent = gridExtent(axis, args.range);

@@ -254,12 +254,14 @@ std::optional<unsigned> Lowerer::bitcastAxis(const CallArgs &args, Dtype to) {
   if (given.kind == Val::Kind::None)
     return 0;
   std::optional<Int128> axis = needInt(given, args.rangeOf(1), "the axis of `bitcast`");
-  if (axis && (*axis < 0 || *axis >= Int128(rank))) {
-    error<diag::BadAxis>(args.rangeOf(1), toString(*axis), rank, type.str())
-        .note(args.values[0].origin, "the tile comes from here");
+  if (!axis)
     return std::nullopt;
-  }
-  return axis ? std::optional<unsigned>(unsigned(*axis)) : std::nullopt;
+  Int128 counted = *axis < 0 ? *axis + Int128(rank) : *axis;
+  if (counted >= 0 && counted < Int128(rank))
+    return unsigned(counted);
+  error<diag::BadAxis>(args.rangeOf(1), toString(*axis), rank, type.str())
+      .note(args.values[0].origin, "the tile comes from here");
+  return std::nullopt;
 }
 
 /// bitcast[T](x, axis=a).

@@ -1,5 +1,6 @@
 //===- LowerRange.cpp - trip counts, unrolled loops, attributes of loops ----------===//
 
+#include "frontend/Foreign.h"
 #include "frontend/Lowerer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -13,9 +14,16 @@ using namespace tk;
 
 std::optional<Lowerer::Range> Lowerer::evalRange(const ast::Call *call) {
   StringRef name = cast<ast::Name>(call->callee)->text;
-  if (call->args.empty() || call->args.size() > 3 || !call->namedArgs.empty()) {
+  for (const ast::NamedArg &arg : call->namedArgs) {
+    if (const Foreign *foreign = foreignArgument(arg.name.text))
+      error<diag::ForeignSpelling>(arg.name.range, arg.name.text.str() + "=").help(adviceOf(*foreign));
+    else
+      error<diag::UnknownArgument>(arg.name.range, name, arg.name.text);
+    return std::nullopt;
+  }
+  if (call->args.empty() || call->args.size() > 3) {
     error<diag::TooManyArguments>(call->range, name, "1 to 3 positional arguments",
-                                  std::to_string(call->args.size() + call->namedArgs.size()));
+                                  std::to_string(call->args.size()));
     return std::nullopt;
   }
   Range range;

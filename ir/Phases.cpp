@@ -50,13 +50,18 @@ static bool isAllowedScf(Operation *op) {
 
 static StringRef dialectOf(Operation *op) { return op->getName().getDialectNamespace(); }
 
+/// One instruction that NVVM lacks.
+static bool isMachineOp(Operation *op) {
+  return op->getName().getStringRef().starts_with("tkg.ptx.");
+}
+
 /// What is wrong with `op`, or nothing.
 using Rule = std::string (*)(Operation *op);
 
 static std::string onlyBlockLevelOps(Operation *op) {
   if (isa<ModuleOp, tk::KernelOp>(op) || isAllowedArith(op) || isAllowedScf(op))
     return "";
-  if (dialectOf(op) == "tk" || (dialectOf(op) == "tkg" && !isa<tkg::PtxLoadOp, tkg::PtxStoreOp>(op)))
+  if (dialectOf(op) == "tk" || (dialectOf(op) == "tkg" && !isMachineOp(op)))
     return "";
   return llvm::formatv("operation `{0}` is not of the block level", op->getName()).str();
 }
@@ -107,14 +112,14 @@ static std::string allLayouts(Operation *op) {
 }
 
 static std::string noPlaces(Operation *op) {
-  if (isa<ReadOp, WriteOp>(op))
+  if (isa<ReadOp, WriteOp, LocateOp, MakeViewOp, SubviewOp>(op))
     return llvm::formatv("place access `{0}` is left", op->getName()).str();
   return "";
 }
 
 static std::string reductionsExpanded(Operation *op) {
-  if (isa<ReduceOp>(op))
-    return "a reduction is left";
+  if (isa<ReduceOp, ScanOp, SortOp, HistogramOp, GatherOp, DotOp, DotScaledOp, PickOp, PutOp>(op))
+    return llvm::formatv("operation `{0}` is left", op->getName()).str();
   auto convert = dyn_cast<tkg::ConvertOp>(op);
   return convert && convert.getHow() == "shared" ? "a conversion through shared memory is left" : "";
 }
@@ -125,8 +130,7 @@ static std::string buffersPlaced(Operation *op) {
 }
 
 static std::string onlyMachineOps(Operation *op) {
-  if (isa<ModuleOp, tkg::PtxLoadOp, tkg::PtxStoreOp>(op) || dialectOf(op) == "llvm" ||
-      dialectOf(op) == "nvvm")
+  if (isa<ModuleOp>(op) || isMachineOp(op) || dialectOf(op) == "llvm" || dialectOf(op) == "nvvm")
     return "";
   return llvm::formatv("operation `{0}` is not of the machine level", op->getName()).str();
 }

@@ -15,6 +15,7 @@
 
 #include "ir/Phases.h"
 #include "ir/diagnostics/Diagnostics.h"
+#include "ir/tk/Elements.h"
 #include "passes/Passes.h"
 #include "passes/analysis/LayoutPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -64,7 +65,7 @@ static Value convert(OpBuilder &builder, Location loc, Value tile, const LinearL
   bool renames = llvm::cantFail(LayoutConversion::create(have, wanted)).isRenaming();
   StringRef how = renames ? "registers" : "shared";
   auto type = tkg::withLayout(tile.getType(), tkg::LayoutAttr::get(tile.getContext(), wanted));
-  int64_t bytes = type.getNumElements() * elementBits(type) / 8;
+  int64_t bytes = type.getNumElements() * elementBytes(type);
   std::string shown;
   llvm::raw_string_ostream(shown) << RankedTensorType::get(type.getShape(), type.getElementType());
   emit<diag::ConversionLeft>(loc, shown, how == "shared" ? "shared memory" : "registers",
@@ -83,29 +84,52 @@ static void require(Operation *op, unsigned operand, const LinearLayout &wanted)
   op->setOperand(operand, convert(builder, op->getLoc(), tile, wanted));
 }
 
+/// Gives a result the layout it has for free, and its users the planned one.
+static void giveNatural(OpResult result, const LinearLayout &natural) {
+  LinearLayout planned = mapOf(result);
+  if (planned == natural)
+    return;
+  Operation *op = result.getOwner();
+  OpBuilder builder(op);
+  builder.setInsertionPointAfter(op);
+  result.setType(tkg::withLayout(result.getType(), tkg::LayoutAttr::get(op->getContext(), natural)));
+  Value converted = convert(builder, op->getLoc(), result, planned);
+  result.replaceAllUsesExcept(converted, converted.getDefiningOp());
+}
+
 static void settleReduce(ReduceOp reduce) {
   LinearLayout first = mapOf(reduce.getOperands().front());
   for (unsigned i = 0; i < reduce.getOperands().size(); ++i)
     require(reduce, i, first);
-  OpBuilder builder(reduce);
-  builder.setInsertionPointAfter(reduce);
   LinearLayout natural = reducedLayout(first, reduce.getAxis());
-  for (OpResult result : reduce.getResults()) {
-    if (!isa<RankedTensorType>(result.getType()) || mapOf(result) == natural)
-      continue;
-    LinearLayout planned = mapOf(result);
-    result.setType(tkg::withLayout(result.getType(),
-                                   tkg::LayoutAttr::get(reduce.getContext(), natural)));
-    Value converted = convert(builder, reduce.getLoc(), result, planned);
-    result.replaceAllUsesExcept(converted, converted.getDefiningOp());
-  }
+  for (OpResult result : reduce.getResults())
+    if (isa<RankedTensorType>(result.getType()))
+      giveNatural(result, natural);
+}
+
+/// A thread has all parts of a whole.
+static void settleBitcast(BitcastOp bitcast) {
+  int64_t ratio = bitcastRatio(bitcast);
+  if (ratio == 1 || !isa<RankedTensorType>(bitcast.getType()))
+    return;
+  unsigned axis = *bitcast.getAxis();
+  LinearLayout from = mapOf(bitcast.getValue()), to = mapOf(bitcast.getResult());
+  if (to.shape()[axis] < from.shape()[axis])
+    return require(bitcast, 0, splitElements(to, axis, ratio));
+  if (std::optional<LinearLayout> joined = joinElements(to, axis, ratio))
+    return require(bitcast, 0, *joined);
+  giveNatural(bitcast->getResult(0), splitElements(from, axis, ratio));
 }
 
 static void settle(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     settleReduce(reduce);
+  else if (auto bitcast = dyn_cast<BitcastOp>(op))
+    settleBitcast(bitcast);
   else if (auto expand = dyn_cast<ExpandDimsOp>(op))
     require(op, 0, reducedLayout(mapOf(expand.getResult()), expand.getAxis()));
+  else if (auto store = dyn_cast<tkg::StoreOp>(op))
+    require(op, 0, mapOf(store.getOffset()));
   else if (auto broadcast = dyn_cast<BroadcastOp>(op))
     require(op, 0,
             broadcastOperandLayout(mapOf(broadcast.getResult()),

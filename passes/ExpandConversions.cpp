@@ -16,7 +16,7 @@
 #include "ir/Phases.h"
 #include "ir/tkg/TkgDialect.h"
 #include "passes/Passes.h"
-#include "mlir/IR/Builders.h"
+#include "passes/SharedTiles.h"
 
 namespace tk {
 #define GEN_PASS_DEF_EXPANDCONVERSIONS
@@ -28,12 +28,8 @@ using namespace tk;
 
 static void expand(tkg::ConvertOp op) {
   OpBuilder builder(op);
-  auto type = cast<RankedTensorType>(op.getResult().getType());
-  auto bufferType = tkg::BufType::get(op.getContext(), type.getShape(), type.getElementType());
-  Value buffer = tkg::AllocOp::create(builder, op.getLoc(), bufferType, IntegerAttr());
-  tkg::BufStoreOp::create(builder, op.getLoc(), op.getValue(), buffer);
-  Value result = tkg::BufLoadOp::create(builder, op.getLoc(), type, buffer);
-  op.replaceAllUsesWith(result);
+  SharedBuilder shared{builder, op.getLoc()};
+  op.replaceAllUsesWith(shared.load(shared.spill(op.getValue()), op.getResult().getType()));
   op.erase();
 }
 

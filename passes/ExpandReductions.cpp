@@ -21,10 +21,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/SharedTiles.h"
+#include "passes/analysis/AxisLayouts.h"
 #include "passes/analysis/LayoutPlan.h"
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/bit.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace tk {
 #define GEN_PASS_DEF_EXPANDREDUCTIONS
@@ -34,109 +33,6 @@ namespace tk {
 using namespace mlir;
 using namespace tk;
 
-/// Partials that one thread reads itself; beyond, reading takes longer than shuffling.
-static constexpr int64_t kMaxPartialsInThread = 8;
-
-static LinearLayout make(ArrayRef<DimBases> bases, ArrayRef<int32_t> shape,
-                         ArrayRef<Repeat> repeats = {}) {
-  return llvm::cantFail(LinearLayout::fromBases(bases, shape, repeats));
-}
-
-static DimBases basesOf(const LinearLayout &layout, InDim dim) {
-  DimBases result{dim, {}};
-  for (unsigned bit = 0; bit < layout.numBits(dim); ++bit) {
-    Coords basis = layout.basis(dim, bit);
-    result.bases.emplace_back(basis.begin(), basis.end());
-  }
-  return result;
-}
-
-/// What is left after combining registers and lanes: one value a warp along `axis`. Warps that have
-/// nothing but padding there are the highest; they get no place in the result.
-static LinearLayout partialLayout(const LinearLayout &layout, unsigned axis) {
-  DimBases registers{InDim::Register, {}};
-  for (const std::vector<int32_t> &basis : basesOf(layout, InDim::Register).bases)
-    if (basis[axis] == 0 && llvm::any_of(basis, [](int32_t c) { return c != 0; }))
-      registers.bases.push_back(basis);
-  DimBases lanes = basesOf(layout, InDim::Lane), warps = basesOf(layout, InDim::Warp);
-  for (std::vector<int32_t> &basis : lanes.bases)
-    basis[axis] = 0;
-  int32_t next = 1, withElements = 0;
-  SmallVector<int32_t> firsts{0}; // of each warp along the axis
-  for (std::vector<int32_t> &basis : warps.bases)
-    if (basis[axis] != 0) {
-      for (int32_t i = 0; i < next; ++i)
-        firsts.push_back(firsts[i] ^ basis[axis]);
-      basis[axis] = next;
-      next *= 2;
-    }
-  while (withElements < next && firsts[withElements] < layout.shape()[axis])
-    ++withElements;
-  SmallVector<int32_t> shape(layout.shape());
-  shape[axis] = withElements;
-  SmallVector<Repeat> repeats;
-  for (const Repeat &repeat : layout.repeats())
-    if (repeat.dim != axis)
-      repeats.push_back(repeat);
-  return make({registers, lanes, warps}, shape, repeats);
-}
-
-/// The layout in which every thread gets all partials of the elements that `result` gives it.
-static LinearLayout gatherLayout(const LinearLayout &result, unsigned axis, int64_t count) {
-  LinearLayout spread = result.expandAxis(axis);
-  uint32_t freeLanes = spread.freeBits(InDim::Lane);
-  unsigned bits = llvm::Log2_64_Ceil(count);
-  if (count <= kMaxPartialsInThread || unsigned(llvm::popcount(freeLanes)) < bits)
-    return *spread.broadcastAxis(axis, count);
-  DimBases lanes = basesOf(spread, InDim::Lane);
-  int32_t next = 1;
-  for (unsigned bit = 0; bit < lanes.bases.size() && next < count; ++bit)
-    if (freeLanes >> bit & 1) {
-      lanes.bases[bit][axis] = next;
-      next *= 2;
-    }
-  SmallVector<int32_t> shape(spread.shape());
-  shape[axis] = count;
-  return make({basesOf(spread, InDim::Register), lanes, basesOf(spread, InDim::Warp)}, shape,
-              spread.repeats());
-}
-
-/// True when going up the axis means registers first, then lanes, then warps, each in order.
-static bool isNaturalOrder(const LinearLayout &layout, unsigned axis) {
-  int32_t last = 0;
-  for (InDim dim : {InDim::Register, InDim::Lane, InDim::Warp})
-    for (unsigned bit = 0; bit < layout.numBits(dim); ++bit) {
-      int32_t step = layout.basis(dim, bit)[axis];
-      if (step == 0)
-        continue;
-      if (step < last || !llvm::isPowerOf2_32(step))
-        return false;
-      last = step;
-    }
-  return layout.reps(axis) == 1;
-}
-
-/// The same tile with `axis` in natural order: as many lanes and warps along it as before.
-static LinearLayout naturalLayout(const LinearLayout &layout, unsigned axis) {
-  unsigned rank = layout.rank();
-  SmallVector<int32_t> perThread(rank, 1), lanes(rank, 1), warps(rank, 1);
-  SmallVector<unsigned> order{axis};
-  for (unsigned i = 0; i < rank; ++i) {
-    lanes[i] = 1 << llvm::popcount(layout.bitsMovingAxis(InDim::Lane, i));
-    warps[i] = 1 << llvm::popcount(layout.bitsMovingAxis(InDim::Warp, i));
-    if (i != axis)
-      order.push_back(i);
-  }
-  int32_t side = llvm::PowerOf2Ceil(layout.shape()[axis]);
-  perThread[axis] = std::max(1, side / (lanes[axis] * warps[axis]));
-  lanes[axis] *= layout.numLanes() / (1 << llvm::popcount(~layout.freeBits(InDim::Lane) &
-                                                          uint32_t(layout.numLanes() - 1)));
-  warps[axis] *= layout.numWarps() / (1 << llvm::popcount(~layout.freeBits(InDim::Warp) &
-                                                          uint32_t(layout.numWarps() - 1)));
-  return llvm::cantFail(
-      LinearLayout::blocked(layout.shape(), perThread, lanes, warps, order));
-}
-
 namespace {
 class ReductionExpansion {
 public:
@@ -145,7 +41,6 @@ public:
   void run();
 
 private:
-  Type typeFor(Value operand, const LinearLayout &layout);
   SmallVector<Value> reduceWarps(ValueRange operands, TypeRange results);
   Value throughMemory(Value partial, const LinearLayout &gathered);
 
@@ -156,44 +51,30 @@ private:
 };
 } // namespace
 
-Type ReductionExpansion::typeFor(Value operand, const LinearLayout &layout) {
-  SmallVector<int64_t> shape(layout.shape().begin(), layout.shape().end());
-  return RankedTensorType::get(shape, elementTypeOf(operand.getType()),
-                               tkg::LayoutAttr::get(op.getContext(), layout));
-}
-
 SmallVector<Value> ReductionExpansion::reduceWarps(ValueRange operands, TypeRange results) {
   auto reduce = tkg::ReduceOp::create(builder, loc, results, operands, axis, op.getOrder());
-  IRMapping mapping;
-  op.getCombine().cloneInto(&reduce.getCombine(), mapping);
-  Operation *yield = reduce.getCombine().front().getTerminator();
-  OpBuilder inner(yield);
-  tkg::YieldOp::create(inner, yield->getLoc(), yield->getOperands());
-  yield->erase();
+  cloneCombine(op.getCombine(), reduce.getCombine());
   return SmallVector<Value>(reduce.getResults());
 }
 
 Value ReductionExpansion::throughMemory(Value partial, const LinearLayout &gathered) {
-  auto type = cast<RankedTensorType>(partial.getType());
-  auto bufferType = tkg::BufType::get(op.getContext(), type.getShape(), type.getElementType());
-  Value buffer = tkg::AllocOp::create(builder, loc, bufferType, IntegerAttr());
-  tkg::BufStoreOp::create(builder, loc, partial, buffer);
-  return tkg::BufLoadOp::create(builder, loc, typeFor(partial, gathered), buffer);
+  SharedBuilder shared{builder, loc};
+  return shared.load(shared.spill(partial), tileTypeFor(partial, gathered));
 }
 
 void ReductionExpansion::run() {
   SmallVector<Value> operands(op.getOperands());
-  LinearLayout layout = tkg::layoutOf(operands.front().getType()).getMap();
+  LinearLayout layout = mapOf(operands.front());
   if (op.getOrder() == ReduceOrder::indexed && !isNaturalOrder(layout, axis)) {
     LinearLayout natural = naturalLayout(layout, axis);
     for (Value &operand : operands)
-      operand = tkg::ConvertOp::create(builder, loc, typeFor(operand, natural), operand, "shared");
+      operand = tkg::ConvertOp::create(builder, loc, tileTypeFor(operand, natural), operand, "shared");
     layout = natural;
   }
   LinearLayout resultLayout = reducedLayout(layout, axis);
   SmallVector<Type> resultTypes;
   for (Value result : op.getResults())
-    resultTypes.push_back(isa<RankedTensorType>(result.getType()) ? typeFor(result, resultLayout)
+    resultTypes.push_back(isa<RankedTensorType>(result.getType()) ? tileTypeFor(result, resultLayout)
                                                                   : result.getType());
   SmallVector<Value> results;
   if (layout.bitsMovingAxis(InDim::Warp, axis) == 0) {
@@ -203,7 +84,7 @@ void ReductionExpansion::run() {
     LinearLayout gather = gatherLayout(resultLayout, axis, partial.shape()[axis]);
     SmallVector<Type> partialTypes;
     for (Value operand : operands)
-      partialTypes.push_back(typeFor(operand, partial));
+      partialTypes.push_back(tileTypeFor(operand, partial));
     SmallVector<Value> gathered;
     for (Value each : reduceWarps(operands, partialTypes))
       gathered.push_back(throughMemory(each, gather));

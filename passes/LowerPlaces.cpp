@@ -1,10 +1,10 @@
 //===- LowerPlaces.cpp - places of tensors become addresses and masks ----------===//
 //
 // Requires: phase Canonical.
-// Ensures:  phase Resident. No tk.read, tk.write is left. Uniform address arithmetic is i64; lane
-//           offsets are i32 where side times stride is known to fit, by a constant stride or by a
-//           fact that the fast variant adds; else i64. An axis is masked unless it is in bounds by
-//           the grid, by ranges or by constants.
+// Ensures:  phase Resident. No tk.read, tk.write or tk.locate is left, nor a view but as an
+//           argument. Uniform address arithmetic is i64; lane offsets are i32 where side times
+//           stride is known to fit, by a constant stride or by a fact that the fast variant adds;
+//           else i64. An axis is masked unless it is known to be in bounds.
 // Fails:    never.
 //
 //   %v = tk.read %x[%i] widths [1024] : !tk.view<f32, 1, 0> -> tensor<1024xf32>
@@ -14,16 +14,16 @@
 //   %v = tkg.load %p[%l] mask %m
 //
 // A scalar index that may be out of bounds makes the first mask's bound zero, or, where there is
-// none, a mask of its own.
+// none, a mask of its own. Tiles of indices make a tile of pointers, which SplitAddresses looks at.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ir/Phases.h"
-#include "ir/tkg/TkgDialect.h"
-#include "passes/Passes.h"
-#include "passes/analysis/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/Passes.h"
+#include "passes/PlaceLowering.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace tk {
 #define GEN_PASS_DEF_LOWERPLACES
@@ -33,125 +33,64 @@ namespace tk {
 using namespace mlir;
 using namespace tk;
 
-/// Starts within this cannot make the difference to an extent wrap.
-static constexpr int64_t kSafeStart = int64_t(1) << 60;
 /// The offsets of a tile's axes stay below this in magnitude, so that the sum of `axes` fits i32.
 static int64_t largestLaneOffset(size_t axes) {
   return (int64_t(1) << 31) / std::max<int64_t>(axes, 2);
 }
 
-namespace {
-/// Lowers the accesses of one kernel.
-class PlaceLowering {
-public:
-  explicit PlaceLowering(KernelOp kernel) : kernel(kernel), scalars(kernel) {}
-
-  void run() {
-    kernel.walk([&](Operation *op) {
-      if (auto read = dyn_cast<ReadOp>(op))
-        lowerRead(read);
-      else if (auto write = dyn_cast<WriteOp>(op))
-        lowerWrite(write);
-    });
-    if (!addedFacts.empty()) {
-      SmallVector<Attribute> facts(kernel->getAttrOfType<ArrayAttr>("facts").getValue());
-      for (Attribute fact : addedFacts)
-        facts.push_back(fact);
-      kernel->setAttr("facts", ArrayAttr::get(kernel.getContext(), facts));
+Place::Place(Value view, ValueRange indices, ArrayRef<int64_t> widths)
+    : view(view), indices(indices), widths(widths) {
+  std::optional<unsigned> gathered;
+  for (auto [index, width] : llvm::zip(indices, widths)) {
+    bool again = width < 0 && gathered;
+    dims.push_back(again ? *gathered : shape.size());
+    if (width > 0)
+      shape.push_back(width);
+    if (width < 0 && !gathered) {
+      gathered = dims.back();
+      llvm::append_range(shape, cast<RankedTensorType>(index.getType()).getShape());
     }
   }
-
-private:
-  struct Place {
-    TypedValue<ViewType> view;
-    ValueRange indices;
-    ArrayRef<int64_t> widths;
-    SmallVector<int64_t> shape;
-  };
-  struct Address {
-    Value base, offset, mask; // offset and mask are null for a scalar without
-  };
-
-  Value constant(int64_t number, Type type);
-  Value extentOf(const Place &place, int64_t axis);
-  Value strideOf(const Place &place, int64_t axis);
-  Value laneCoordinate(const Place &place, unsigned dim, Type element);
-  Value spread(Value vector, const Place &place, unsigned dim);
-  bool fitsLane(const Place &place, int64_t axis);
-  Value uniformBase(const Place &place);
-  Value laneOffset(const Place &place);
-  Value scalarCondition(const Place &place);
-  Value axisMask(const Place &place, int64_t axis, unsigned dim, Value &condition);
-  Value boundsMask(const Place &place);
-  Address address(Operation *op, TypedValue<ViewType> view, ValueRange indices,
-                  ArrayRef<int64_t> widths, Value mask);
-  void lowerRead(ReadOp read);
-  void lowerWrite(WriteOp write);
-
-  KernelOp kernel;
-  ScalarAnalysis scalars;
-  llvm::SetVector<Attribute> addedFacts;
-  OpBuilder builder{kernel.getContext()};
-  Location loc = kernel.getLoc();
-};
-} // namespace
+}
 
 Value PlaceLowering::constant(int64_t number, Type type) {
   return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, number));
 }
 
-/// The extent, read from the first view that has one of the same name, so that views of one shape
-/// share their masks.
-Value PlaceLowering::extentOf(const Place &place, int64_t axis) {
-  Attribute wanted = extentExpression(kernel, place.view, axis);
-  if (wanted == builder.getStringAttr("_")) // any extent: each axis is its own
-    return ExtentOp::create(builder, loc, builder.getI64Type(), place.view, axis);
-  for (BlockArgument argument : kernel.getBody().getArguments()) {
-    auto type = dyn_cast<ViewType>(argument.getType());
-    for (int64_t other = 0; type && other < type.getRank(); ++other)
-      if (extentExpression(kernel, argument, other) == wanted && isa<StringAttr>(wanted))
-        return ExtentOp::create(builder, loc, builder.getI64Type(), argument, other);
-  }
-  return ExtentOp::create(builder, loc, builder.getI64Type(), place.view, axis);
-}
-
-Value PlaceLowering::strideOf(const Place &place, int64_t axis) {
-  if (auto number = dyn_cast<IntegerAttr>(strideExpression(kernel, place.view, axis)))
-    return constant(number.getInt(), builder.getI64Type());
-  return StrideOp::create(builder, loc, builder.getI64Type(), place.view, axis);
-}
-
-/// A tile of rank 1 along dimension `dim` of the place, as a tile of the place's shape.
-Value PlaceLowering::spread(Value vector, const Place &place, unsigned dim) {
-  Type element = elementTypeOf(vector.getType());
-  Value tile = vector;
-  SmallVector<int64_t> shape{place.shape[dim]};
+/// A tile whose axes stand at `dim` and behind it in the place's, as a tile of the place's shape.
+Value PlaceLowering::spread(Value tile, const Place &place, unsigned dim) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  unsigned behind = dim + shape.size();
   for (unsigned axis = 0; axis < place.shape.size(); ++axis) {
-    if (axis == dim)
+    if (axis >= dim && axis < behind)
       continue;
     shape.insert(shape.begin() + axis, 1);
-    tile = ExpandDimsOp::create(builder, loc, RankedTensorType::get(shape, element), tile, axis);
+    tile = ExpandDimsOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()),
+                                tile, axis);
   }
-  auto full = RankedTensorType::get(place.shape, element);
+  auto full = RankedTensorType::get(place.shape, type.getElementType());
   return tile.getType() == full ? tile : BroadcastOp::create(builder, loc, full, tile);
 }
 
-Value PlaceLowering::laneCoordinate(const Place &place, unsigned dim, Type element) {
-  auto type = RankedTensorType::get({place.shape[dim]}, builder.getI32Type());
+Value PlaceLowering::laneCoordinate(const Place &place, int64_t axis, Type element) {
+  auto type = RankedTensorType::get({place.widths[axis]}, builder.getI32Type());
   Value lanes = ArangeOp::create(builder, loc, type, 0);
   if (element.isInteger(64))
     lanes = arith::ExtSIOp::create(builder, loc, withElementType(type, element), lanes);
   return lanes;
 }
 
-/// Whether side times stride fits a lane offset: by a constant, or by a fact of the fast variant.
+/// Whether side times stride fits a lane offset: by what is known, or by a fact of the fast variant.
 bool PlaceLowering::fitsLane(const Place &place, int64_t axis) {
-  Attribute expression = strideExpression(kernel, place.view, axis);
   int64_t width = place.widths[axis], limit = largestLaneOffset(place.shape.size()) / width;
-  if (auto number = dyn_cast<IntegerAttr>(expression))
-    return std::abs(number.getInt()) <= limit;
+  if (std::optional<int64_t> number = views.knownStride(place.view, axis))
+    return std::abs(*number) <= limit;
   if (width == 1)
     return true; // the only coordinate is 0
+  Attribute expression = views.strideName(place.view, axis);
+  if (!expression)
+    return scalars.range(views.stride(builder, loc, place.view, axis)).within(-limit, limit);
   if (!kernel->hasAttr("facts"))
     return false;
   for (auto [op, sign] : {std::pair("le", 1), std::pair("ge", -1)})
@@ -161,174 +100,236 @@ bool PlaceLowering::fitsLane(const Place &place, int64_t axis) {
   return true;
 }
 
-Value PlaceLowering::uniformBase(const Place &place) {
-  Value offset;
+/// The element of the memory at which the place begins; null for the first.
+Value PlaceLowering::uniformOffset(const Place &place) {
+  Value offset = views.offset(place.view);
   for (auto [axis, index] : llvm::enumerate(place.indices)) {
-    Value term = arith::MulIOp::create(builder, loc, index, strideOf(place, axis));
+    if (place.widths[axis] < 0)
+      continue;
+    Value term = arith::MulIOp::create(builder, loc, index,
+                                       views.stride(builder, loc, place.view, axis));
     offset = offset ? arith::AddIOp::create(builder, loc, offset, term) : term;
   }
-  ViewType view = place.view.getType();
-  auto type = PtrType::get(builder.getContext(), view.getElement(), view.getAliasClass());
-  Value base = BaseOp::create(builder, loc, type, place.view);
-  return offset ? PtrAddOp::create(builder, loc, type, base, offset) : base;
+  return offset;
 }
 
-Value PlaceLowering::laneOffset(const Place &place) {
-  bool narrow = true;
+/// Where each element of the tile lies from there.
+Value PlaceLowering::laneOffset(const Place &place, bool narrow) {
   for (auto [axis, width] : llvm::enumerate(place.widths))
-    narrow &= width == 0 || fitsLane(place, axis);
+    narrow = narrow && width >= 0 && (width == 0 || fitsLane(place, axis));
   Type element = narrow ? builder.getI32Type() : builder.getI64Type();
   Value sum;
-  unsigned dim = 0;
   for (auto [axis, width] : llvm::enumerate(place.widths)) {
     if (width == 0)
       continue;
-    Value lanes = laneCoordinate(place, dim, element);
-    Value stride = strideOf(place, axis);
+    Value lanes = place.indices[axis];
+    if (width > 0)
+      lanes = laneCoordinate(place, axis, element);
+    else if (!elementTypeOf(lanes.getType()).isInteger(64))
+      lanes = arith::ExtSIOp::create(builder, loc, withElementType(lanes.getType(), element), lanes);
+    Value stride = views.stride(builder, loc, place.view, axis);
     if (!matchPattern(stride, m_One())) {
       if (narrow)
         stride = arith::TruncIOp::create(builder, loc, element, stride);
       lanes = arith::MulIOp::create(builder, loc, lanes,
                                     SplatOp::create(builder, loc, lanes.getType(), stride));
     }
-    Value term = spread(lanes, place, dim++);
+    Value term = spread(lanes, place, place.dims[axis]);
     sum = sum ? arith::AddIOp::create(builder, loc, sum, term) : term;
   }
   return sum;
 }
 
-/// The condition that all scalar indices are in bounds; null when they are.
-Value PlaceLowering::scalarCondition(const Place &place) {
-  Value all;
-  auto require = [&](arith::CmpIPredicate predicate, Value left, Value right) {
-    Value holds = arith::CmpIOp::create(builder, loc, predicate, left, right);
-    all = all ? arith::AndIOp::create(builder, loc, all, holds) : holds;
-  };
-  for (auto [axis, width] : llvm::enumerate(place.widths)) {
-    if (width != 0)
-      continue;
-    Value index = place.indices[axis];
-    Interval range = scalars.range(index);
-    Attribute extent = extentExpression(kernel, place.view, axis);
-    auto number = dyn_cast<IntegerAttr>(extent);
-    if (!range.isNonNegative())
-      require(arith::CmpIPredicate::sge, index, constant(0, builder.getI64Type()));
-    if ((number && range.hi < number.getInt()) || scalars.isBelowByGrid(index, extent))
-      continue;
-    require(arith::CmpIPredicate::slt, index,
-            extentOf(place, axis));
-  }
-  return all;
+/// Elements of 4 bits lie two a byte.
+static bool isPacked(Value view) {
+  return elementBits(cast<ViewType>(view.getType()).getElement()) < 8;
 }
 
-/// The mask of one sliced axis: 0 <= start + lane < extent. Null when it always holds. Consumes
-/// `condition`, the uniform one, when it can be folded into the bound.
-Value PlaceLowering::axisMask(const Place &place, int64_t axis, unsigned dim, Value &condition) {
-  Value start = place.indices[axis];
-  int64_t width = place.widths[axis];
-  Interval range = scalars.range(start);
-  auto number = dyn_cast<IntegerAttr>(extentExpression(kernel, place.view, axis));
-  Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
-  auto compare = [&](arith::CmpIPredicate predicate, Value bound) -> Value {
-    Value lanes = laneCoordinate(place, dim, i32);
-    Value narrow = arith::TruncIOp::create(builder, loc, i32, bound);
-    return arith::CmpIOp::create(builder, loc, predicate, lanes,
-                                 SplatOp::create(builder, loc, lanes.getType(), narrow));
-  };
-  auto clamp = [&](Value value) -> Value {
-    value = MaxOp::create(builder, loc, value, constant(0, i64), false, NumAttr());
-    return MinOp::create(builder, loc, value, constant(width, i64), false, NumAttr());
-  };
-  Value mask;
-  bool below = number && range.hi <= number.getInt() - width;
-  if (!below) {
-    // An unbounded start is clamped first, so that the subtraction cannot wrap.
-    Value safe = start;
-    if (!range.within(-kSafeStart, kSafeStart)) {
-      safe = MinOp::create(builder, loc, start, constant(kSafeStart, i64), false, NumAttr());
-      safe = MaxOp::create(builder, loc, safe, constant(-kSafeStart, i64), false, NumAttr());
-    }
-    Value extent = extentOf(place, axis);
-    Value bound = clamp(arith::SubIOp::create(builder, loc, extent, safe));
-    if (condition)
-      bound = arith::SelectOp::create(builder, loc, condition, bound, constant(0, i64));
-    condition = Value();
-    mask = compare(arith::CmpIPredicate::slt, bound);
+/// The address of a byte; what is left of the offset, 0 or 1, is added to the lanes'. A scalar is a
+/// tile of one.
+PlaceLowering::Address PlaceLowering::packedAddress(const Place &place, Value offset, Value mask,
+                                                    bool narrow) {
+  Type i64 = builder.getI64Type();
+  Value base = views.address(builder, loc, place.view), odd;
+  if (offset) {
+    bool isEven = scalars.divisor(offset) > 1;
+    odd = isEven ? Value()
+                 : arith::AndIOp::create(builder, loc, offset, constant(1, i64)).getResult();
+    Value bytes = ShrOp::create(builder, loc, offset, constant(1, i64), /*is_unsigned=*/false,
+                                NumAttr());
+    base = PtrAddOp::create(builder, loc, base.getType(), base, bytes);
   }
-  if (!range.isNonNegative()) {
-    Value first = MaxOp::create(builder, loc, start, constant(-width, i64), false, NumAttr());
-    Value bound = clamp(arith::SubIOp::create(builder, loc, constant(0, i64), first));
-    Value lower = compare(arith::CmpIPredicate::sge, bound);
-    mask = mask ? arith::AndIOp::create(builder, loc, mask, lower) : lower;
+  Value lanes;
+  if (!place.shape.empty())
+    lanes = laneOffset(place, narrow);
+  else
+    lanes = arith::ConstantOp::create(
+        builder, loc, SplatElementsAttr::get(RankedTensorType::get({1}, i64), APInt(64, 0)));
+  if (odd) {
+    Type element = elementTypeOf(lanes.getType());
+    if (element != i64)
+      odd = arith::TruncIOp::create(builder, loc, element, odd);
+    lanes = arith::AddIOp::create(builder, loc, lanes,
+                                  SplatOp::create(builder, loc, lanes.getType(), odd));
   }
-  return mask ? spread(mask, place, dim) : Value();
+  if (mask && place.shape.empty())
+    mask = SplatOp::create(builder, loc, RankedTensorType::get({1}, builder.getI1Type()), mask);
+  return {base, lanes, mask};
 }
 
-/// All that must hold for an element to be in bounds; a scalar for a scalar place. Null when all
-/// elements are.
-Value PlaceLowering::boundsMask(const Place &place) {
-  Value condition = scalarCondition(place);
-  if (place.shape.empty())
-    return condition;
-  Value all;
-  unsigned dim = 0;
-  for (auto [axis, width] : llvm::enumerate(place.widths)) {
-    if (width == 0)
-      continue;
-    Value mask = axisMask(place, axis, dim++, condition);
-    if (mask)
-      all = all ? arith::AndIOp::create(builder, loc, all, mask) : mask;
-  }
-  if (!condition)
-    return all;
-  auto type = RankedTensorType::get(place.shape, builder.getI1Type());
-  Value uniform = SplatOp::create(builder, loc, type, condition);
-  return all ? arith::AndIOp::create(builder, loc, all, uniform) : uniform;
-}
-
-PlaceLowering::Address PlaceLowering::address(Operation *op, TypedValue<ViewType> view,
-                                              ValueRange indices, ArrayRef<int64_t> widths,
-                                              Value mask) {
+/// The base, the offsets of the elements (null for a scalar), and which of them are accessed. The
+/// offsets are i32 where they fit and `narrow` is set.
+PlaceLowering::Address PlaceLowering::address(Operation *op, const Place &place, Value mask,
+                                              bool narrow) {
   builder.setInsertionPoint(op);
   loc = op->getLoc();
-  Place place{view, indices, widths, {}};
-  for (int64_t width : widths)
-    if (width > 0)
-      place.shape.push_back(width);
-  Value bounds = boundsMask(place);
-  Value all = !mask ? bounds : !bounds ? mask : arith::AndIOp::create(builder, loc, mask, bounds);
-  Value base = uniformBase(place);
-  return {base, place.shape.empty() ? Value() : laneOffset(place), all};
+  Value all = both(mask, boundsMask(place));
+  Value offset = uniformOffset(place);
+  if (isPacked(place.view))
+    return packedAddress(place, offset, all, narrow);
+  Value base = views.address(builder, loc, place.view);
+  if (offset)
+    base = PtrAddOp::create(builder, loc, base.getType(), base, offset);
+  return {base, place.shape.empty() ? Value() : laneOffset(place, narrow), all};
 }
 
-static bool isReadonly(KernelOp kernel, Value view) {
-  return isNeverWritten(kernel, cast<BlockArgument>(view).getArgNumber());
+/// A tile of pointers from a base and offsets.
+static Value pointersOf(OpBuilder &builder, Location loc, Value base, Value offset) {
+  Type type = withElementType(offset.getType(), base.getType());
+  Value bases = SplatOp::create(builder, loc, type, base);
+  return PtrAddOp::create(builder, loc, type, bases, offset);
+}
+
+bool PlaceLowering::isReadonly(Value view) {
+  BlockArgument argument = views.argument(view);
+  return argument && isNeverWritten(kernel, argument.getArgNumber());
+}
+
+/// The element of a tile of one.
+Value PlaceLowering::itemOf(Value tile) {
+  Type type = elementTypeOf(tile.getType());
+  auto reduce = ReduceOp::create(builder, loc, type, tile, 0, ReduceOrder::any);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&reduce.getCombine(), {}, {type, type}, {loc, loc});
+  YieldOp::create(builder, loc, body->getArgument(0));
+  return reduce.getResult(0);
+}
+
+void PlaceLowering::lowerPackedRead(ReadOp read, const Address &at) {
+  Type type = withElementType(at.offset.getType(), elementTypeOf(read.getType()));
+  Value result = tkg::LoadOp::create(builder, loc, type, at.base, at.offset, at.mask, read.getFill(),
+                                     isReadonly(read.getView()), read.getCacheAttr(),
+                                     read.getEvictAttr(), 1);
+  read.replaceAllUsesWith(type == read.getType() ? result : itemOf(result));
+}
+
+void PlaceLowering::lowerPackedWrite(WriteOp write, const Address &at) {
+  Value value = write.getValue();
+  Type type = withElementType(at.offset.getType(), elementTypeOf(value.getType()));
+  if (value.getType() != type)
+    value = SplatOp::create(builder, loc, type, value);
+  tkg::StoreOp::create(builder, loc, value, at.base, at.offset, at.mask, write.getCacheAttr(),
+                       write.getEvictAttr(), 1);
 }
 
 void PlaceLowering::lowerRead(ReadOp read) {
-  Address at = address(read, read.getView(), read.getIndices(), read.getWidths(), read.getMask());
+  Place place(read.getView(), read.getIndices(), read.getWidths());
+  Address at = address(read, place, read.getMask(), /*narrow=*/true);
+  if (isPacked(read.getView()))
+    return lowerPackedRead(read, at);
   Value result;
-  if (at.offset) {
+  if (at.offset && !place.gathers()) {
     auto load = tkg::LoadOp::create(builder, loc, read.getType(), at.base, at.offset, at.mask,
-                                    read.getFill(), isReadonly(kernel, read.getView()), 1);
+                                    read.getFill(), isReadonly(read.getView()), read.getCacheAttr(),
+                                    read.getEvictAttr(), 1);
     result = load.getResult();
   } else {
-    result = LoadOp::create(builder, loc, read.getType(), at.base, at.mask, read.getFill(),
+    Value pointer = at.offset ? pointersOf(builder, loc, at.base, at.offset) : at.base;
+    result = LoadOp::create(builder, loc, read.getType(), pointer, at.mask, read.getFill(),
                             read.getCacheAttr(), read.getEvictAttr(), UnitAttr());
   }
   read.replaceAllUsesWith(result);
-  read.erase();
 }
 
 void PlaceLowering::lowerWrite(WriteOp write) {
-  Address at =
-      address(write, write.getView(), write.getIndices(), write.getWidths(), write.getMask());
-  if (at.offset)
-    tkg::StoreOp::create(builder, loc, write.getValue(), at.base, at.offset, at.mask, 1);
-  else
-    StoreOp::create(builder, loc, write.getValue(), at.base, at.mask, write.getCacheAttr(),
-                    write.getEvictAttr());
-  write.erase();
+  Place place(write.getView(), write.getIndices(), write.getWidths());
+  Address at = address(write, place, write.getMask(), /*narrow=*/true);
+  if (isPacked(write.getView()))
+    return lowerPackedWrite(write, at);
+  if (at.offset && !place.gathers()) {
+    tkg::StoreOp::create(builder, loc, write.getValue(), at.base, at.offset, at.mask,
+                         write.getCacheAttr(), write.getEvictAttr(), 1);
+    return;
+  }
+  Value pointer = at.offset ? pointersOf(builder, loc, at.base, at.offset) : at.base;
+  StoreOp::create(builder, loc, write.getValue(), pointer, at.mask, write.getCacheAttr(),
+                  write.getEvictAttr());
+}
+
+void PlaceLowering::lowerLocate(LocateOp locate) {
+  Place place(locate.getView(), locate.getIndices(), locate.getWidths());
+  Address at = address(locate, place, Value(), /*narrow=*/false);
+  locate.getPointer().replaceAllUsesWith(
+      at.offset ? pointersOf(builder, loc, at.base, at.offset) : at.base);
+  if (!at.mask) {
+    TypedAttr always = builder.getBoolAttr(true);
+    if (auto tile = dyn_cast<RankedTensorType>(locate.getExists().getType()))
+      always = SplatElementsAttr::get(tile, true);
+    at.mask = arith::ConstantOp::create(builder, loc, always);
+  }
+  locate.getExists().replaceAllUsesWith(at.mask);
+}
+
+/// tk.extent, tk.stride and tk.base of a view that the kernel made.
+void PlaceLowering::lowerQuery(Operation *op) {
+  Value view = op->getOperand(0);
+  if (isa<BlockArgument>(view))
+    return;
+  builder.setInsertionPoint(op);
+  loc = op->getLoc();
+  Value result;
+  if (auto extent = dyn_cast<ExtentOp>(op)) {
+    result = views.extent(builder, loc, view, extent.getAxis());
+  } else if (auto stride = dyn_cast<StrideOp>(op)) {
+    result = views.stride(builder, loc, view, stride.getAxis());
+  } else {
+    result = views.address(builder, loc, view);
+    if (Value offset = views.offset(view))
+      result = PtrAddOp::create(builder, loc, result.getType(), result, offset);
+  }
+  op->getResult(0).replaceAllUsesWith(result);
+  done.push_back(op);
+}
+
+void PlaceLowering::lower(Operation *op) {
+  bool lowered = true;
+  TypeSwitch<Operation *>(op)
+      .Case([&](MakeViewOp view) { views.record(view); })
+      .Case([&](SubviewOp view) { views.record(view); })
+      .Case([&](ReadOp read) { lowerRead(read); })
+      .Case([&](WriteOp write) { lowerWrite(write); })
+      .Case([&](LocateOp locate) { lowerLocate(locate); })
+      .Default([&](Operation *) { lowered = false; });
+  if (lowered)
+    done.push_back(op);
+  else if (isa<ExtentOp, StrideOp, BaseOp>(op))
+    lowerQuery(op);
+}
+
+void PlaceLowering::run() {
+  SmallVector<Operation *> work;
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) { work.push_back(op); });
+  for (Operation *op : work)
+    lower(op);
+  for (Operation *op : llvm::reverse(done))
+    op->erase();
+  if (!scalars.usedFacts().empty())
+    kernel->setAttr("tkg.kept_facts", ArrayAttr::get(kernel.getContext(), scalars.usedFacts()));
+  if (addedFacts.empty())
+    return;
+  SmallVector<Attribute> facts(kernel->getAttrOfType<ArrayAttr>("facts").getValue());
+  llvm::append_range(facts, addedFacts);
+  kernel->setAttr("facts", ArrayAttr::get(kernel.getContext(), facts));
 }
 
 namespace {

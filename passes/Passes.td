@@ -4,14 +4,6 @@
 
 include "mlir/Pass/PassBase.td"
 
-def RefuseUnbuilt : Pass<"tk-refuse-unbuilt", "::mlir::ModuleOp"> {
-  let summary = "stop at what later passes cannot lower yet";
-  let description = [{
-    Requires: phase `Emitted`. Ensures: the same; every operation and type has machine code.
-    Fails with TK4005 at the first operation that has not.
-  }];
-}
-
 def SplitVariants : Pass<"tk-split-variants", "::mlir::ModuleOp"> {
   let summary = "make a fast and a general variant of each kernel";
   let description = [{
@@ -54,7 +46,8 @@ def PlanLayouts : Pass<"tk-plan-layouts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tkg::TkgDialect"];
   let options = [
     Option<"warpSize", "warp-size", "int64_t", "32", "lanes of a warp on the target">,
-    Option<"maxVectorBytes", "max-vector-bytes", "int64_t", "16", "widest global access of a thread">];
+    Option<"maxVectorBytes", "max-vector-bytes", "int64_t", "16", "widest global access of a thread">,
+    Option<"matrixKinds", "matrix-kinds", "unsigned", "0", "matrix instructions of the target, as a set of bits">];
 }
 
 def PruneVariants : Pass<"tk-prune-variants", "::mlir::ModuleOp"> {
@@ -73,12 +66,70 @@ def AssignLayouts : Pass<"tk-assign-layouts", "::mlir::ModuleOp"> {
   }];
 }
 
+def ExpandAtomics : Pass<"tk-expand-atomics", "::mlir::ModuleOp"> {
+  let summary = "give every thread what one thread got from memory that others change";
+  let description = [{
+    Requires: phase `LaidOut`. Ensures: the same. An atomic operation, a volatile load or a clock
+    whose result is used has one tile as result, which one thread an element makes; where threads
+    of several warps hold copies it goes through a shared buffer. A barrier stands before a release
+    and after an acquire, and in place of each `tk.barrier`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tkg::TkgDialect"];
+  let options = [
+    Option<"warpSize", "warp-size", "int64_t", "32", "lanes of a warp on the target">];
+}
+
 def ExpandReductions : Pass<"tk-expand-reductions", "::mlir::ModuleOp"> {
   let summary = "reduce within warps, then across them through shared memory";
   let description = [{
     Requires: phase `LaidOut`. Each `tk.reduce` becomes a `tkg.reduce` within warps and, when its
     axis is spread over several warps, a shared buffer of one value a warp and a second `tkg.reduce`.
   }];
+}
+
+def ExpandDots : Pass<"tk-expand-dots", "::mlir::ModuleOp"> {
+  let summary = "bring products to matrix instructions or multiply-adds";
+  let description = [{
+    Requires: phase `LaidOut`. Ensures: no `tk.dot` or `tk.dot_scaled` is left. Operands are in shared
+    buffers whose rows are padded against bank conflicts, but for left operands whose fragments the
+    threads hold.
+  }];
+  let dependentDialects = ["::tkg::TkgDialect"];
+}
+
+def ExpandShapes : Pass<"tk-expand-shapes", "::mlir::ModuleOp"> {
+  let summary = "move data of shape operations through shared memory";
+  let description = [{
+    Requires: phase `LaidOut`. Reshapes, permutations, flips, slices, concatenations, insertions and
+    run-time picks whose elements change threads become a shared buffer, written in one order and
+    read in another. Those that only rename registers stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tkg::TkgDialect"];
+}
+
+def PipelineLoops : Pass<"tk-pipeline-loops", "::mlir::ModuleOp"> {
+  let summary = "load what later iterations of a loop need while earlier ones compute";
+  let description = [{
+    Requires: phase `LaidOut`, products expanded. In a counted loop a `tkg.load` that only fills a
+    shared buffer becomes an asynchronous copy into one of `stages` slots of a ring, begun `stages - 1`
+    iterations ahead. The number is the loop's `tk.pipeline`, else the kernel's option `stages`, else
+    three; where nobody fixed it, it is lowered until the rings fit `limit-bytes`, and remark TK4105
+    says so. Remark TK4104 names what was pipelined, TK4106 what was not and why.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tkg::TkgDialect"];
+  let options = [
+    Option<"asyncCopies", "async-copies", "bool", "true", "whether the target copies asynchronously">,
+    Option<"limitBytes", "limit-bytes", "int64_t", "101376", "shared memory that one block may use on the target">];
+}
+
+def ExpandCollectives : Pass<"tk-expand-collectives", "::mlir::ModuleOp"> {
+  let summary = "bring scans, sorts, histograms and gathers to warps and shared memory";
+  let description = [{
+    Requires: phase `LaidOut`. A `tk.scan` becomes a `tkg.scan` within warps and, when its axis is
+    spread over several warps, a `tkg.scan_carry` of the totals of the warps before. Sorts, histograms
+    and gathers work on shared buffers.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tkg::TkgDialect"];
 }
 
 def ExpandConversions : Pass<"tk-expand-conversions", "::mlir::ModuleOp"> {
@@ -93,7 +144,7 @@ def AllocateSharedMemory : Pass<"tk-allocate-shared-memory", "::mlir::ModuleOp">
   let summary = "give every shared buffer a byte offset";
   let description = [{
     Requires: phase `Expanded`. Ensures: phase `SmemAllocated`: every `tkg.alloc` has an offset,
-    no two buffers share a byte, and the kernel carries `shared_bytes`. Fails with TK4001 over
+    no two buffers that hold something at the same time share a byte, and the kernel carries `shared_bytes`. Fails with TK4001 over
     `limit-bytes`.
   }];
   let options = [Option<"limitBytes", "limit-bytes", "int64_t", "232448",

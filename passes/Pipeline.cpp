@@ -24,7 +24,14 @@ static std::unique_ptr<Pass> planLayouts(const Target &target) {
   PlanLayoutsOptions options;
   options.warpSize = target.warpSize;
   options.maxVectorBytes = target.maxVectorBytes;
+  options.matrixKinds = target.matrixKinds;
   return createPlanLayouts(options);
+}
+
+static std::unique_ptr<Pass> expandAtomics(const Target &target) {
+  ExpandAtomicsOptions options;
+  options.warpSize = target.warpSize;
+  return createExpandAtomics(options);
 }
 
 static std::unique_ptr<Pass> allocateSharedMemory(const Target &target) {
@@ -33,9 +40,15 @@ static std::unique_ptr<Pass> allocateSharedMemory(const Target &target) {
   return createAllocateSharedMemory(options);
 }
 
+static std::unique_ptr<Pass> pipelineLoops(const Target &target) {
+  PipelineLoopsOptions options;
+  options.asyncCopies = target.hasAsyncCopy;
+  options.limitBytes = target.sharedBytesPerBlock;
+  return createPipelineLoops(options);
+}
+
 /// Upstream canonicalization runs up to LaidOut, CSE up to Expanded (ir/Phases.h has the reasons).
 static constexpr Step kPipeline[] = {
-    {Phase::Emitted, plain<createRefuseUnbuilt>},
     {Phase::Emitted, canonicalizer},
     {Phase::Emitted, cse},
     {Phase::Canonical, plain<createSplitVariants>},
@@ -47,7 +60,12 @@ static constexpr Step kPipeline[] = {
     {Phase::Planned, plain<createPruneVariants>},
     {Phase::LaidOut, plain<createAssignLayouts>},
     {Phase::LaidOut, cse},
+    {Phase::LaidOut, expandAtomics},
     {Phase::LaidOut, plain<createExpandReductions>},
+    {Phase::LaidOut, plain<createExpandDots>},
+    {Phase::LaidOut, pipelineLoops},
+    {Phase::LaidOut, plain<createExpandCollectives>},
+    {Phase::LaidOut, plain<createExpandShapes>},
     {Phase::Expanded, plain<createExpandConversions>},
     {Phase::Expanded, cse},
     {Phase::SmemAllocated, allocateSharedMemory},

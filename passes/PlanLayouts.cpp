@@ -21,6 +21,7 @@
 #include "passes/analysis/LayoutPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tk {
 #define GEN_PASS_DEF_PLANLAYOUTS
@@ -38,7 +39,8 @@ static bool isCheap(Operation *op, int depth = 0) {
     return false;
   if (isa<ArangeOp, SplatOp, arith::ConstantOp>(op))
     return true;
-  if (depth == kMaxCheapDepth || !isa<ExpandDimsOp, BroadcastOp, arith::ExtSIOp, arith::AddIOp, arith::MulIOp>(op))
+  if (depth == kMaxCheapDepth || !isa<ExpandDimsOp, BroadcastOp, arith::ExtSIOp, arith::AddIOp, arith::MulIOp, arith::SubIOp,
+                                       arith::CmpIOp, arith::AndIOp>(op))
     return false;
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     return isCheap(operand.getDefiningOp(), depth + 1);
@@ -79,6 +81,8 @@ static void recordPlan(KernelOp kernel, LayoutPlan &plan) {
       op->setAttr("tkg.layouts", layouts(op->getResults()));
     if (auto loop = dyn_cast<scf::WhileOp>(op))
       op->setAttr("tkg.before_layouts", layouts(loop.getBeforeArguments()));
+    if (std::optional<MatrixTiling> tiling = plan.tilingOf(op))
+      op->setAttr("tkg.tiling", tilingAttr(context, *tiling));
     if (accessOperands(op))
       op->setAttr("vector", IntegerAttr::get(IntegerType::get(context, 64), plan.vectorOf(op)));
   });
@@ -86,13 +90,16 @@ static void recordPlan(KernelOp kernel, LayoutPlan &plan) {
 
 /// Facts used by the plan, and those that earlier passes added because they rest on them.
 static ArrayAttr usedFacts(KernelOp kernel, LayoutPlan &plan) {
-  SmallVector<Attribute> used(plan.usedFacts());
+  llvm::SmallSetVector<Attribute, 8> used(plan.usedFacts().begin(), plan.usedFacts().end());
+  if (auto kept = kernel->getAttrOfType<ArrayAttr>("tkg.kept_facts"))
+    used.insert(kept.begin(), kept.end());
+  kernel->removeAttr("tkg.kept_facts");
   for (Attribute fact : kernel->getAttrOfType<ArrayAttr>("facts")) {
     auto op = cast<StringAttr>(cast<ArrayAttr>(fact)[0]);
     if (op.getValue() != "divides")
-      used.push_back(fact);
+      used.insert(fact);
   }
-  return ArrayAttr::get(kernel.getContext(), used);
+  return ArrayAttr::get(kernel.getContext(), used.getArrayRef());
 }
 
 /// Says which accesses are narrower than the target allows.
@@ -101,11 +108,11 @@ static void remarkNarrowAccesses(KernelOp kernel, int64_t maxVectorBytes) {
     std::optional<AccessOperands> access = accessOperands(op);
     if (!access)
       return;
-    int64_t bytes = elementBits(access->tile.getType()) / 8;
+    int64_t bits = elementBits(access->tile.getType());
     int64_t vector = op->getAttrOfType<IntegerAttr>("vector").getInt();
-    if (vector * bytes < maxVectorBytes)
+    if (vector * bits < maxVectorBytes * 8)
       emit<diag::VectorNarrow>(op->getLoc(), isa<tkg::LoadOp>(op) ? "load" : "store",
-                               vector * bytes * 8, kernel.getSymName(), maxVectorBytes * 8,
+                               vector * bits, kernel.getSymName(), maxVectorBytes * 8,
                                "address, mask or layout do not allow more");
   });
 }
@@ -119,7 +126,7 @@ struct PlanLayouts : tk::impl::PlanLayoutsBase<PlanLayouts> {
       cloneCheapProducers(kernel);
       auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
       auto warps = options.getAs<IntegerAttr>("warps");
-      LayoutPlan plan(kernel, {warpSize, warps ? warps.getInt() : 4, maxVectorBytes});
+      LayoutPlan plan(kernel, {warpSize, warps ? warps.getInt() : 4, maxVectorBytes, MatrixKinds(matrixKinds)});
       if (failed(plan.decide()))
         return signalPassFailure();
       recordPlan(kernel, plan);

@@ -60,9 +60,9 @@ public:
 private:
   std::optional<Split> split(Value tile);
   std::optional<Split> splitProduct(arith::MulIOp mul);
+  std::optional<Split> splitHint(HintOp hint);
   std::optional<Split> combine(const Split &a, const Split &b, bool subtract);
   std::optional<PointerSplit> splitPointer(Value pointers);
-  Interval tileRange(Value tile);
   Value addUniform(Value a, Value b);
   Value clampInto(Value value, int64_t lo, int64_t hi);
   Value constant(int64_t number, Type type);
@@ -74,14 +74,12 @@ private:
 
   KernelOp kernel;
   ScalarAnalysis scalars;
+  SmallVector<Operation *> done; // erased at the end: analyses remember their results
   OpBuilder builder{kernel.getContext()};
   Location loc = kernel.getLoc();
 };
 } // namespace
 
-static ArrayRef<int64_t> shapeOf(Value tile) {
-  return cast<RankedTensorType>(tile.getType()).getShape();
-}
 
 Value AddressSplitting::constant(int64_t number, Type type) {
   return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, number));
@@ -97,41 +95,6 @@ Value AddressSplitting::clampInto(Value value, int64_t lo, int64_t hi) {
   Type type = value.getType();
   value = MaxOp::create(builder, loc, value, constant(lo, type), false, NumAttr());
   return MinOp::create(builder, loc, value, constant(hi, type), false, NumAttr());
-}
-
-/// The interval of an i32 tile's elements.
-Interval AddressSplitting::tileRange(Value tile) {
-  const Interval full{INT32_MIN, INT32_MAX};
-  Operation *op = tile.getDefiningOp();
-  if (!op)
-    return full;
-  DenseElementsAttr constant;
-  if (matchPattern(tile, m_Constant(&constant)) && constant.isSplat()) {
-    int64_t value = constant.getSplatValue<APInt>().getSExtValue();
-    return {value, value};
-  }
-  auto fit = [&](__int128 lo, __int128 hi) {
-    return lo < INT32_MIN || hi > INT32_MAX ? full : Interval{int64_t(lo), int64_t(hi)};
-  };
-  return TypeSwitch<Operation *, Interval>(op)
-      .Case([&](ArangeOp arange) {
-        int64_t start = arange.getStart();
-        return Interval{start, start + shapeOf(tile)[0] - 1};
-      })
-      .Case([&](SplatOp splat) { return scalars.range(splat.getValue()); })
-      .Case<ExpandDimsOp, BroadcastOp>([&](auto op) { return tileRange(op.getValue()); })
-      .Case([&](arith::AddIOp add) {
-        Interval a = tileRange(add.getLhs()), b = tileRange(add.getRhs());
-        return fit(a.lo + b.lo, a.hi + b.hi);
-      })
-      .Case([&](arith::MulIOp mul) {
-        Interval a = tileRange(mul.getLhs()), b = tileRange(mul.getRhs());
-        __int128 products[] = {__int128(a.lo) * b.lo, __int128(a.lo) * b.hi, __int128(a.hi) * b.lo,
-                               __int128(a.hi) * b.hi};
-        return fit(*std::min_element(products, products + 4),
-                   *std::max_element(products, products + 4));
-      })
-      .Default([&](Operation *) { return full; });
 }
 
 std::optional<Split> AddressSplitting::combine(const Split &a, const Split &b, bool subtract) {
@@ -187,9 +150,27 @@ std::optional<Split> AddressSplitting::splitProduct(arith::MulIOp mul) {
   return result;
 }
 
+/// The first element is the uniform part where the lane part begins at 0: what is promised of its
+/// divisor is then promised of that scalar.
+std::optional<Split> AddressSplitting::splitHint(HintOp hint) {
+  std::optional<Split> result = split(hint.getValue());
+  if (!result || !result->uniform)
+    return result;
+  Value lane = result->lane;
+  while (lane && isa_and_nonnull<ExpandDimsOp, BroadcastOp>(lane.getDefiningOp()))
+    lane = lane.getDefiningOp()->getOperand(0);
+  auto arange = lane ? lane.getDefiningOp<ArangeOp>() : ArangeOp();
+  if (lane && (!arange || arange.getStart() != 0))
+    return result;
+  int64_t multiple = *llvm::max_element(hint.getMultipleOf());
+  result->uniform = HintOp::create(builder, loc, result->uniform.getType(), result->uniform,
+                                   ArrayRef<int64_t>{multiple}, ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1});
+  return result;
+}
+
 std::optional<Split> AddressSplitting::split(Value tile) {
   if (elementTypeOf(tile.getType()).isInteger(32)) {
-    Interval range = tileRange(tile);
+    Interval range = scalars.range(tile);
     return range.within(-kLaneLimit, kLaneLimit) ? std::optional(Split{{}, tile, range})
                                                  : std::nullopt;
   }
@@ -216,6 +197,7 @@ std::optional<Split> AddressSplitting::split(Value tile) {
         return a && b ? combine(*a, *b, isa<arith::SubIOp>(add.getOperation())) : std::nullopt;
       })
       .Case([&](arith::MulIOp mul) { return splitProduct(mul); })
+      .Case([&](HintOp hint) { return splitHint(hint); })
       .Case([&](ExpandDimsOp expand) {
         return reshaped(expand.getValue(), [&](Type type, Value lane) -> Value {
           return ExpandDimsOp::create(builder, loc, type, lane, expand.getAxis());
@@ -233,6 +215,8 @@ std::optional<PointerSplit> AddressSplitting::splitPointer(Value pointers) {
   Operation *op = pointers.getDefiningOp();
   if (auto splat = dyn_cast_or_null<SplatOp>(op))
     return PointerSplit{splat.getValue(), {}, {}, {}, {0, 0}};
+  if (auto hint = dyn_cast_or_null<HintOp>(op))
+    return splitPointer(hint.getValue());
   auto add = dyn_cast_or_null<PtrAddOp>(op);
   std::optional<PointerSplit> result = add ? splitPointer(add.getPointer()) : std::nullopt;
   if (!result || result->wide)
@@ -264,10 +248,10 @@ std::pair<Value, Value> AddressSplitting::baseAndOffset(const PointerSplit &spli
   return {base, offset};
 }
 
-/// Memory that an `in` pointer parameter leads to is written by nobody.
+/// Memory that an `in` parameter leads to is written by nobody.
 bool AddressSplitting::isReadonly(Value base) {
-  while (auto add = base.getDefiningOp<PtrAddOp>())
-    base = add.getPointer();
+  while (isa_and_nonnull<PtrAddOp, BaseOp>(base.getDefiningOp()))
+    base = base.getDefiningOp()->getOperand(0);
   auto argument = dyn_cast<BlockArgument>(base);
   return argument && argument.getOwner()->getParentOp() == kernel &&
          isNeverWritten(kernel, argument.getArgNumber());
@@ -275,14 +259,15 @@ bool AddressSplitting::isReadonly(Value base) {
 
 void AddressSplitting::splitLoad(LoadOp load) {
   auto type = dyn_cast<RankedTensorType>(load.getType());
-  std::optional<PointerSplit> split = type ? splitPointer(load.getPointer()) : std::nullopt;
+  bool splits = type && !load.getIsVolatile(); // a volatile load is one access an element
+  std::optional<PointerSplit> split = splits ? splitPointer(load.getPointer()) : std::nullopt;
   if (!split)
     return;
   auto [base, offset] = baseAndOffset(*split, type.getShape());
   auto result = tkg::LoadOp::create(builder, loc, type, base, offset, load.getMask(), load.getFill(),
-                                    isReadonly(base), 1);
+                                    isReadonly(base), load.getCacheAttr(), load.getEvictAttr(), 1);
   load.replaceAllUsesWith(result.getResult());
-  load.erase();
+  done.push_back(load);
 }
 
 void AddressSplitting::splitStore(StoreOp store) {
@@ -291,8 +276,9 @@ void AddressSplitting::splitStore(StoreOp store) {
   if (!split)
     return;
   auto [base, offset] = baseAndOffset(*split, type.getShape());
-  tkg::StoreOp::create(builder, loc, store.getValue(), base, offset, store.getMask(), 1);
-  store.erase();
+  tkg::StoreOp::create(builder, loc, store.getValue(), base, offset, store.getMask(),
+                       store.getCacheAttr(), store.getEvictAttr(), 1);
+  done.push_back(store);
 }
 
 /// The values to which the bound of `lane PREDICATE bound` may be clamped.
@@ -348,7 +334,7 @@ void AddressSplitting::narrowComparison(arith::CmpIOp compare) {
       builder, loc, predicate, lanes->lane,
       SplatOp::create(builder, loc, lanes->lane.getType(), bound));
   compare.replaceAllUsesWith(result);
-  compare.erase();
+  done.push_back(compare);
 }
 
 void AddressSplitting::run() {
@@ -360,6 +346,8 @@ void AddressSplitting::run() {
         .Case([&](StoreOp store) { splitStore(store); })
         .Case([&](arith::CmpIOp compare) { narrowComparison(compare); });
   });
+  for (Operation *op : done)
+    op->erase();
 }
 
 namespace {

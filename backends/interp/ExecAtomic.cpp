@@ -91,17 +91,18 @@ static void note(const Inst &inst, Frame &frame, const AtomicPlan &plan, ArgStat
 }
 
 /// Sums may be in any order: each of n additions errs by half a unit of at most the sum of all
-/// magnitudes.
+/// magnitudes, and one of f32 may take what is below the normal numbers for zero.
 static void boundSum(const Frame &frame, const PointerPlan &plan, BufferState &buffer, int64_t e,
                      uint32_t lane, double memory, double value) {
   double &total = buffer.sums[2 * e], &count = buffer.sums[2 * e + 1];
   const double unit = formatOf(plan.dtype).halfUlp;
-  const double before = count * unit * total;
+  const double flushed = plan.dtype == DType::f32 ? 3 * 0x1p-126 : 0; // either operand, the sum
+  const double before = count * (unit * total + flushed);
   if (count == 0)
     total = std::fabs(memory);
   total += std::fabs(value);
   count += 1;
-  buffer.bounds[e] = std::max(buffer.bounds[e] - before, 0.0) + count * unit * total +
+  buffer.bounds[e] = std::max(buffer.bounds[e] - before, 0.0) + count * (unit * total + flushed) +
                      frame.boundsAt(plan.value)[lane];
 }
 

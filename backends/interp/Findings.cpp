@@ -4,6 +4,20 @@
 
 using namespace tk::interp;
 
+bool Findings::isError(FindingKind kind) const {
+  switch (kind) {
+  case FindingKind::DivideByZero:
+  case FindingKind::DivideOverflow:
+  case FindingKind::ShiftTooWide:
+  case FindingKind::AddressWraps:
+    return false;
+  case FindingKind::NanAppears:
+    return nanIsError;
+  default:
+    return true;
+  }
+}
+
 Finding *Findings::add(FindingKind kind, uint32_t op) {
   if (speculative) {
     speculative->store(true, std::memory_order_relaxed);
@@ -14,8 +28,15 @@ Finding *Findings::add(FindingKind kind, uint32_t op) {
     ++list[entry].further;
     return nullptr;
   }
-  if (list.size() >= limit)
+  if (isError(kind)) {
+    if (errors >= limit)
+      return nullptr;
+    ++errors;
+  } else if (list.size() - errors >= limit) {
+    warningsLeftOut += entry == kUnseen;
+    entry = kLeftOut;
     return nullptr;
+  }
   entry = int32_t(list.size());
   list.push_back({kind, op, 0, {}});
   return &list.back();

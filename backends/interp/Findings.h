@@ -5,6 +5,9 @@
 // order. Workers that run side by side are speculative: a finding only says that the run must be
 // done again in order.
 //
+// A run ends early when it has as many errors as are wanted. Warnings end none: what a program that
+// only causes warnings leaves in memory is its result. Those past the limit are counted.
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 
@@ -57,16 +60,20 @@ struct Finding {
 
 class Findings {
 public:
-  Findings(size_t numOps, unsigned limit, std::atomic<bool> *speculative)
-      : seen(numOps * kNumFindingKinds, -1), limit(limit), speculative(speculative) {}
+  Findings(size_t numOps, unsigned limit, bool nanIsError, std::atomic<bool> *speculative)
+      : seen(numOps * kNumFindingKinds, kUnseen), limit(limit), nanIsError(nanIsError),
+        speculative(speculative) {}
 
   /// The entry to fill in, or null when this one is only counted.
   Finding *add(FindingKind kind, uint32_t op);
 
   /// Nothing more is wanted: the limit is reached, or the run is done again anyway.
   bool isOver() const {
-    return speculative ? speculative->load(std::memory_order_relaxed) : list.size() >= limit;
+    return speculative ? speculative->load(std::memory_order_relaxed) : errors >= limit;
   }
+  bool isError(FindingKind kind) const;
+  /// Places with warnings that are not in the list, because it has enough of them.
+  unsigned leftOut() const { return warningsLeftOut; }
   /// Findings are only noticed, not kept.
   bool isSpeculative() const { return speculative; }
   const std::vector<Finding> &all() const { return list; }
@@ -77,9 +84,11 @@ public:
   void promotePending();
 
 private:
-  std::vector<int32_t> seen;
+  static constexpr int32_t kUnseen = -1, kLeftOut = -2;
+  std::vector<int32_t> seen; // index into the list
   std::vector<Finding> list;
-  unsigned limit;
+  unsigned limit, errors = 0, warningsLeftOut = 0;
+  bool nanIsError;
   std::atomic<bool> *speculative;
 };
 

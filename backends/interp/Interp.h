@@ -108,7 +108,7 @@ struct Options {
   Checks checks;
   bool errorBounds = false; // fill Buffer::bounds
   unsigned threads = 1;
-  unsigned maxFindings = 20;
+  unsigned maxFindings = 20; // errors, after which the run ends, and warnings, which end nothing
   int64_t sms = 4; // what `sms` is in a grid expression
   Order order = Order::Forward;
   uint64_t seed = 0;                // of Order::Shuffle

@@ -96,7 +96,7 @@ void tk::interp::report(const Findings &findings, ArrayRef<Location> locations,
     ++(isError ? result.errors : result.warnings);
     if (finding.further)
       diag.attachNote() << finding.further << " more of this kind at this place";
+    if (&finding == &findings.all().back() && findings.leftOut())
+      diag.attachNote() << "warnings at " << findings.leftOut() << " more places are not shown";
   }
-  if (findings.all().size() >= options.maxFindings)
-    result.errors += result.errors == 0; // the run was cut short
 }

@@ -73,6 +73,11 @@ void Translator::emitRound(Operation *op, ValueRange values, ArrayRef<uint32_t> 
   RoundPlan plan;
   for (auto [value, slot] : llvm::zip(values, carried))
     plan.carried.push_back({slot, uint32_t(bytesOf(value.getType()))});
+  // A loop that is entered anew has not gone round: the trips of `for` loops around it tell.
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop; loop = loop->getParentOfType<scf::ForOp>()) {
+    Value trip = loop.getInductionVar();
+    plan.carried.push_back({offsetOf(trip), uint32_t(bytesOf(trip.getType()))});
+  }
   emit(selectRound(), op).aux = uint32_t(program.memory.rounds.size());
   program.memory.rounds.push_back(std::move(plan));
 }

@@ -179,7 +179,9 @@ void Worker::addArgument(size_t index) {
 
 Worker::Worker(const Program &program, KernelOp kernel, const Binding &binding,
                const Options &options, std::atomic<bool> *speculative)
-    : findings(program.ops.size(), options.maxFindings, speculative), program(program),
+    : findings(program.ops.size(), options.maxFindings, options.checks.nan == NanCheck::Error,
+               speculative),
+      program(program),
       kernel(kernel), binding(binding), options(options), lines(options.out) {
   args.reserve(program.params.size());
   for (size_t i = 0; i < program.params.size(); ++i)

@@ -12,6 +12,7 @@
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Target/TargetMachine.h"
@@ -39,6 +40,27 @@ bool nvptx::needsLibdevice(const llvm::Module &module) {
   });
 }
 
+static std::string textOf(const llvm::Type *type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << *type;
+  return text;
+}
+
+/// What the library lacks of the functions that are declared, or "".
+static std::string missingFrom(const llvm::Module &library, const llvm::Module &module) {
+  for (const llvm::Function &wanted : module.functions()) {
+    if (!wanted.isDeclaration() || !wanted.getName().starts_with("__nv_"))
+      continue;
+    const llvm::Function *function = library.getFunction(wanted.getName());
+    if (!function)
+      return llvm::formatv("it has no function `{0}`", wanted.getName());
+    if (function->getFunctionType() != wanted.getFunctionType())
+      return llvm::formatv("its `{0}` is `{1}`, the kernel calls `{2}`", wanted.getName(),
+                           textOf(function->getFunctionType()), textOf(wanted.getFunctionType()));
+  }
+  return "";
+}
+
 /// Links the functions that are called; what they call stays internal.
 static mlir::LogicalResult linkLibdevice(llvm::Module &module, const std::string &path,
                                          mlir::Location loc) {
@@ -49,6 +71,8 @@ static mlir::LogicalResult linkLibdevice(llvm::Module &module, const std::string
   if (!library) {
     return emit<diag::LibdeviceUnreadable>(loc, path, llvm::toString(library.takeError()));
   }
+  if (std::string missing = missingFrom(**library, module); !missing.empty())
+    return emit<diag::LibdeviceUnreadable>(loc, path, missing);
   (*library)->setTargetTriple(module.getTargetTriple());
   (*library)->setDataLayout(module.getDataLayout());
   auto keepInternal = [](llvm::Module &linked, const llvm::StringSet<> &names) {

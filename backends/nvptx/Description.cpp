@@ -61,6 +61,22 @@ static Object describeVariant(const LoweredVariant &variant, const Target &targe
   auto facts = kernel->getAttrOfType<ArrayAttr>("facts");
   auto shared = kernel->getAttrOfType<IntegerAttr>("shared_bytes");
   bool cooperative = contract.contains("cooperative");
+  auto has = [&](auto wanted) {
+    return kernel.walk([&](Operation *op) {
+      return wanted(op) ? WalkResult::interrupt() : WalkResult::advance();
+    }).wasInterrupted();
+  };
+  auto depends = [&](GridDependencyKind kind) {
+    return target.computeMajor >= 9 && has([kind](Operation *op) {
+      auto dependency = dyn_cast<GridDependencyOp>(op);
+      return dependency && dependency.getKind() == kind;
+    });
+  };
+  bool asserts = bool(options.getAs<BoolAttr>("asserts"));
+  bool waits = depends(GridDependencyKind::wait), triggers = depends(GridDependencyKind::launch);
+  llvm::json::Value pdl = nullptr;
+  if (waits || triggers)
+    pdl = Object{{"waits", waits}, {"triggers", triggers}};
   llvm::json::Value grid = attributeToJson(contract.get("grid"));
   return Object{
       {"id", variantId(kernel, target, warps)},
@@ -76,8 +92,9 @@ static Object describeVariant(const LoweredVariant &variant, const Target &targe
       {"cluster", Array{1, 1, 1}},
       {"grid", std::move(grid)},
       {"resources", Object{{"shared_static", 0}, {"shared_dynamic", shared ? shared.getInt() : 0}}},
-      {"launch", Object{{"cooperative", cooperative}, {"coresident", false}, {"pdl", nullptr},
-                        {"traps", false}, {"prints", false}}},
+      {"launch", Object{{"cooperative", cooperative}, {"coresident", false}, {"pdl", std::move(pdl)},
+                        {"traps", asserts && has([](Operation *op) { return isa<AssertOp>(op); })},
+                        {"prints", has([](Operation *op) { return isa<PrintOp>(op); })}}},
       {"workspace", nullptr},
       {"tensor_maps", Array{}},
       {"params", describeParams(variant.params)}};

@@ -10,11 +10,15 @@
 #pragma once
 
 #include "ir/target/Target.h"
+#include "ir/tk/Elements.h"
 #include "ir/tkg/TkgDialect.h"
+#include "passes/analysis/MatrixLayouts.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <map>
 
 namespace tk::nvptx {
@@ -26,6 +30,9 @@ struct Element {
 };
 
 using Tile = llvm::SmallVector<Element>;
+
+/// For sums and products whose range is known to fit.
+inline constexpr mlir::LLVM::IntegerOverflowFlags kNoWrap = mlir::LLVM::IntegerOverflowFlags::nsw;
 
 /// A device parameter: what the loader computes for it, and its type.
 struct DeviceParam {
@@ -48,12 +55,16 @@ private:
   void collectParams();
   unsigned paramFor(mlir::Attribute value, mlir::Type type, llvm::StringRef dtype);
   mlir::LLVM::LLVMFuncOp makeFunction();
+  int32_t blockThreads();
   void attachAttributes(mlir::LLVM::LLVMFuncOp function);
   void makeEntry();
   void collectExactOffsets();
   void bindArguments();
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOp(mlir::Operation *op);
+  mlir::LogicalResult lowerScalarOp(mlir::Operation *op);
+  mlir::LogicalResult lowerTileOp(mlir::Operation *op);
+  mlir::LogicalResult unsupported(mlir::Operation *op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
   mlir::LogicalResult lowerWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
@@ -73,11 +84,12 @@ private:
   LinearLayout layoutOf(mlir::Value tile);
   mlir::Value threadCoordinate(const LinearLayout &layout, unsigned axis);
   Element coordinate(const LinearLayout &layout, unsigned axis, unsigned index);
-  mlir::Value validity(const LinearLayout &layout, unsigned index);
+  mlir::Value validity(const LinearLayout &layout, unsigned index, std::optional<unsigned> skip = {});
   mlir::Value ownership(const LinearLayout &layout);
   mlir::Value andOf(mlir::Value a, mlir::Value b);
   void lowerConstant(mlir::Operation *op);
   void lowerShape(mlir::Operation *op);
+  void lowerRegisterMove(mlir::Operation *op);
 
   // MachineElementwise.cpp, MachineMath.cpp: one element
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
@@ -87,25 +99,90 @@ private:
   mlir::Value division(mlir::Operation *op, mlir::ValueRange operands, bool remainder);
   mlir::Value shift(mlir::Operation *op, mlir::ValueRange operands, bool left);
   mlir::Value extremum(mlir::Operation *op, mlir::ValueRange operands, bool maximum);
-  mlir::Value conversion(CastOp op, mlir::Value operand);
   mlir::Value compare(mlir::Operation *op, mlir::ValueRange operands);
   mlir::Value unary(UnaryOp op, mlir::Value operand);
-  mlir::Value unaryF32(UnaryFn fn, mlir::Value x);
+  mlir::Value unaryWide(UnaryFn fn, mlir::Value x);
+  mlir::Value approximation(UnaryFn fn, mlir::Value x);
   mlir::Value exponential(mlir::Value x);
-  mlir::Value libdevice(llvm::StringRef name, mlir::Value x);
+  mlir::Value libdevice(llvm::StringRef name, mlir::ValueRange operands);
+  mlir::Value callDevice(llvm::StringRef name, mlir::Type result, mlir::ValueRange operands);
   mlir::Value intrinsic(llvm::StringRef name, mlir::Type type, mlir::ValueRange operands);
   mlir::Value floating(double value, mlir::Type type);
 
+  // MachineFunctions.cpp: functions of two numbers and of bits
+  mlir::Value binaryFunction(BinaryFnOp op, mlir::Value a, mlir::Value b);
+  mlir::Value bitsFunction(BitsOp op, mlir::Value x);
+  mlir::Value copySign(mlir::Value magnitude, mlir::Value sign);
+  mlir::Value upperHalf(mlir::Value a, mlir::Value b, bool isUnsigned);
+
+  // MachineMap.cpp, MachineAsm.cpp: regions, bits under another type, assembly, calls
+  unsigned registersOf(mlir::Type type);
+  mlir::Value elementOf(mlir::Value value, unsigned index);
+  void setElement(mlir::Value value, unsigned index, mlir::Value element);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> lowerRegion(mlir::Block &body,
+                                                              mlir::ValueRange operands);
+  mlir::LogicalResult lowerMap(MapOp op);
+  mlir::LogicalResult lowerMapAsLoop(MapOp op, unsigned count);
+  mlir::Value localArray(mlir::Type type, unsigned count);
+  mlir::Value loadLocal(mlir::Value array, mlir::Value index, mlir::Type type);
+  void storeLocal(mlir::Value array, mlir::Value index, mlir::Value value);
+  std::map<std::vector<int32_t>, unsigned> registersByPlace(const LinearLayout &layout);
+  void lowerBitcast(BitcastOp op);
+  void lowerHint(HintOp op);
+  llvm::SmallVector<mlir::Value> packForAsm(mlir::Value value, unsigned first, int64_t pack,
+                                            llvm::ArrayRef<char> letters);
+  void unpackFromAsm(mlir::Value result, unsigned first, int64_t pack,
+                     llvm::ArrayRef<mlir::Value> words);
+  mlir::LogicalResult lowerAsm(AsmOp op);
+  void executeAsm(AsmOp op, unsigned first, llvm::ArrayRef<char> letters);
+  mlir::LogicalResult lowerExtern(ExternOp op);
+
+  // MachineConvert.cpp: one number of another type
+  struct Conversion {
+    mlir::Type from, to; // of the dialect tk: fp8 and i4 among them
+    bool fromUnsigned = false, toUnsigned = false;
+    Round round = Round::rne;
+    Overflow overflow = Overflow::natural; // of floats: `saturate` or `ieee`
+  };
+  Conversion conversionOf(CastOp op);
+  mlir::Value conversion(CastOp op, mlir::Value operand);
+  mlir::Value floatToFloat(const Conversion &how, mlir::Value x);
+  mlir::Value floatToInteger(const Conversion &how, mlir::Value x);
+  mlir::Value integerToFloat(const Conversion &how, mlir::Value x);
+  mlir::Value integerToInteger(const Conversion &how, mlir::Value x);
+  mlir::Value doubleToFloat(const Conversion &how, mlir::Value x);
+  mlir::Value encode(const Conversion &how, mlir::Value x);
+  mlir::Value cutToHalf(mlir::Value x, mlir::Type to);
+  mlir::Value encodeByHardware(const Conversion &how, mlir::Value low, mlir::Value high);
+  mlir::Value readFloat(mlir::Value x, mlir::Type type);
+  mlir::Value readInteger(mlir::Value x, mlir::Type type, bool isUnsigned);
+  mlir::Value asOddF32(mlir::Value x);
+  mlir::Value oddFromDouble(mlir::Value x);
+  mlir::Value oddFromInteger(mlir::Value x, bool isUnsigned);
+  mlir::Value roundInteger(mlir::Value x, bool isUnsigned, mlir::Type to, Round round);
+  mlir::Value clampFinite(mlir::Value x, mlir::Type type);
+  mlir::Value clampInteger(mlir::Value x, bool isUnsigned, mlir::Type to, bool toUnsigned);
+  mlir::Value cutInteger(mlir::Value x, mlir::Type to);
+  bool convertPairs(CastOp op);
+
   // MachineMemory.cpp: global memory
+  struct AccessKind {
+    bool readonly = false, isVolatile = false;
+    CacheHintAttr cache;
+    EvictHintAttr evict;
+    bool isPlain() const { return !isVolatile && !cache && !evict; }
+  };
   mlir::Value pointer(mlir::Value base, const Element &offset, mlir::Type pointee);
+  mlir::Value zeroOf(mlir::Type type);
+  bool isReadonly(mlir::Value pointer);
   llvm::SmallVector<mlir::Value> loadWords(mlir::Value pointer, mlir::Value predicate,
-                                           llvm::ArrayRef<mlir::Value> fills, bool readonly,
+                                           llvm::ArrayRef<mlir::Value> fills, AccessKind kind,
                                            bool byte, mlir::Type word);
   llvm::SmallVector<mlir::Value> loadElements(mlir::Value pointer, mlir::Value predicate,
                                               mlir::Value fill, mlir::Type type, unsigned count,
-                                              bool readonly);
+                                              AccessKind kind);
   void storeElements(mlir::Value pointer, mlir::Value predicate,
-                     llvm::ArrayRef<mlir::Value> elements);
+                     llvm::ArrayRef<mlir::Value> elements, AccessKind kind);
   llvm::SmallVector<mlir::Value> toWords(llvm::ArrayRef<mlir::Value> elements);
   llvm::SmallVector<mlir::Value> fromWords(llvm::ArrayRef<mlir::Value> words, mlir::Type type,
                                            unsigned count);
@@ -114,22 +191,118 @@ private:
   mlir::LogicalResult lowerPointerLoad(LoadOp op);
   mlir::LogicalResult lowerPointerStore(StoreOp op);
   void lowerPtrAdd(PtrAddOp op);
+  bool extendRange(mlir::Operation *op);
+  void lowerPrefetch(PrefetchOp op);
+  void lowerPresent(PresentOp op);
+  mlir::Value viewAddress(mlir::Value view);
+  mlir::Value firstThread();
 
-  // MachineShared.cpp: reductions, shared buffers, barriers
+  // MachineAtomic.cpp: memory that others change
+  struct AtomicAccess {
+    mlir::Operation *op;
+    llvm::SmallVector<mlir::Value, 2> values; // of one element
+    MemOrder order;
+    MemScope scope;
+    mlir::Type type; // of the element
+    bool hasResult;
+  };
+  void lowerAtomic(mlir::Operation *op);
+  mlir::Value atomicElement(const AtomicAccess &access, mlir::Value pointer, mlir::Value predicate);
+  mlir::Value atom(llvm::StringRef action, const AtomicAccess &access, MemOrder order,
+                   mlir::Value pointer, mlir::Value predicate, mlir::ValueRange values);
+  mlir::Value atomicLoop(const AtomicAccess &access, mlir::Value pointer, mlir::Value predicate);
+  mlir::Value updated(const AtomicAccess &access, mlir::Value old);
+  mlir::Value replaced(mlir::Value pointer, mlir::Value predicate, mlir::Type word,
+                       const AtomicAccess &access,
+                       llvm::function_ref<mlir::Value(mlir::Value)> change);
+  mlir::Value toBits(mlir::Value value);
+  mlir::Value fromBits(mlir::Value bits, mlir::Type type);
+  mlir::Value fromLane(mlir::Value value, mlir::Value lane);
+  void shareResult(mlir::Value result, Tile tile);
+
+  // MachineDebug.cpp: what a kernel says of itself, and about the machine
+  mlir::LogicalResult lowerInstance(mlir::Operation *op);
+  mlir::LLVM::LLVMFuncOp deviceFunction(llvm::StringRef name, mlir::Type result,
+                                        llvm::ArrayRef<mlir::Type> operands);
+  mlir::Value text(llvm::StringRef text);
+  mlir::Value printBuffer; // room for the values of a line, one for all lines
+  void printLine(mlir::Value predicate, llvm::StringRef format, llvm::ArrayRef<mlir::Value> values);
+  std::string printFormat(PrintOp op, unsigned index, mlir::Value element, mlir::Value &argument);
+  void lowerPrint(PrintOp op);
+  void lowerAssert(AssertOp op);
+
+  // MachinePacked.cpp: elements of 4 bits, two a byte
+  void lowerPackedLoad(tkg::LoadOp op);
+  void lowerPackedStore(tkg::StoreOp op);
+  mlir::Value nibbleOf(mlir::Value byte, mlir::Value index);
+  mlir::Value packedPointer(mlir::Value base, const Element &offset);
+
+  // MachineReduce.cpp, MachineScan.cpp: what meets in a warp
   struct Partial {
     llvm::SmallVector<mlir::Value, 2> values;
     mlir::Value valid; // null: always
   };
-  Partial combine(tkg::ReduceOp op, const Partial &left, const Partial &right);
+  /// Registers that differ along one axis only, in its order, by their other coordinates.
+  using RegisterGroups = std::map<std::vector<int32_t>, llvm::SmallVector<unsigned>>;
+  static RegisterGroups groupRegisters(const LinearLayout &layout, unsigned axis);
+  Partial combine(mlir::Region &region, const Partial &left, const Partial &right);
   Partial combineInThread(tkg::ReduceOp op, llvm::ArrayRef<unsigned> registers);
   Partial combineLanes(tkg::ReduceOp op, Partial partial);
+  mlir::Value exchangeWords(mlir::Value value, llvm::function_ref<mlir::Value(mlir::Value)> exchange);
+  mlir::Value shuffle(mlir::Value value, mlir::Value lane, mlir::NVVM::ShflKind kind);
   mlir::Value shuffle(mlir::Value value, int32_t laneMask);
+  Partial shuffle(const Partial &partial, mlir::Value lane);
   void lowerReduce(tkg::ReduceOp op);
-  mlir::Value bufferPointer(mlir::Value buffer, const LinearLayout &layout, unsigned index);
+  struct ScanSteps;
+  mlir::Value bitAnd(mlir::Value a, mlir::Value b);
+  mlir::Value bitOr(mlir::Value a, mlir::Value b);
+  void lowerScan(tkg::ScanOp op);
+  void lowerScanCarry(tkg::ScanCarryOp op);
+
+  // MachineShared.cpp, MachineSort.cpp, MachineDot.cpp: shared buffers
+  Element bufferStart(mlir::Value buffer);
+  Element plus(Element a, const Element &b);
+  Element times(const Element &a, int64_t factor);
+  mlir::Value sharedBase();
+  mlir::Value sharedPointer(const Element &offset);
+  Element bufferOffset(mlir::Value buffer, const LinearLayout &layout, unsigned index,
+                       std::optional<unsigned> skip = {});
+  Element validOffset(mlir::Value buffer, const LinearLayout &layout, unsigned index, Element offset);
+  int64_t bufferVector(mlir::Value buffer, const LinearLayout &layout);
+  mlir::Type bufferElement(mlir::Value buffer);
+  void guarded(mlir::Value predicate, llvm::function_ref<void()> body);
+  void storeShared(llvm::ArrayRef<mlir::Value> elements, mlir::Value pointer, mlir::Type type);
+  llvm::SmallVector<mlir::Value> loadShared(mlir::Value pointer, mlir::Type type, mlir::Type memory,
+                                            int64_t count);
   void lowerBufStore(tkg::BufStoreOp op);
   void lowerBufLoad(tkg::BufLoadOp op);
+  void lowerBufGather(tkg::BufGatherOp op);
+  void lowerAsyncCopy(tkg::AsyncCopyOp op);
+  void lowerBufCount(tkg::BufCountOp op);
+  struct RowSort;
+  void lowerBufSort(tkg::BufSortOp op);
   void lowerConvert(tkg::ConvertOp op);
-  mlir::Value sharedBase();
+  struct DotOperand;
+  DotOperand dotOperand(mlir::Value buffer, const LinearLayout &acc, unsigned along, unsigned across);
+  mlir::Value widened(mlir::Value value, mlir::Type type, mlir::Type wide, bool isUnsigned);
+  mlir::Value roundedToTf32(mlir::Value x);
+  mlir::Value productStep(mlir::Value a, mlir::Value b, mlir::Value sum);
+  void lowerDot(tkg::DotOp op);
+  void lowerDotScaled(tkg::DotScaledOp op);
+  // MachineMma.cpp: matrix instructions
+  struct Fragments;
+  struct MatrixLoad;
+  Fragments fragmentsOf(mlir::Value operand, const LinearLayout &layout, const MatrixTiling &tiling);
+  std::optional<MatrixLoad> matrixLoad(mlir::Value buffer, const LinearLayout &layout, const MatrixTiling &tiling);
+  llvm::SmallVector<mlir::Value> fragmentWords(const Fragments &fragments, unsigned step);
+  llvm::SmallVector<mlir::Value> matrixInstruction(const MatrixTiling &tiling, llvm::ArrayRef<mlir::Value> a,
+                                                   llvm::ArrayRef<mlir::Value> b, llvm::ArrayRef<mlir::Value> sums,
+                                                   bool aUnsigned, bool bUnsigned);
+  void lowerMma(tkg::MmaOp op);
+  /// Values that go round a loop: what the body gets and what it gives.
+  using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange carried)>;
+  llvm::SmallVector<mlir::Value> countedLoop(mlir::Value first, mlir::Value end, mlir::Value step,
+                                             mlir::ValueRange carried, LoopBody body);
 
   KernelOp kernel;
   const Target &target;

@@ -51,6 +51,8 @@ bool Machine::foldOffset(Operation *op) {
 LogicalResult Machine::lowerElementwise(Operation *op) {
   if (foldOffset(op))
     return success();
+  if (auto cast = dyn_cast<CastOp>(op); cast && convertPairs(cast))
+    return success();
   if (!isa<RankedTensorType>(op->getResult(0).getType())) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
@@ -103,6 +105,8 @@ Value Machine::element(Operation *op, ValueRange v) {
       .Case<MaxOp>([&](auto) { return extremum(op, v, /*maximum=*/true); })
       .Case([&](CastOp cast) { return conversion(cast, v[0]); })
       .Case([&](UnaryOp fn) { return unary(fn, v[0]); })
+      .Case([&](BinaryFnOp fn) { return binaryFunction(fn, v[0], v[1]); })
+      .Case([&](BitsOp fn) { return bitsFunction(fn, v[0]); })
       .Case<FmaOp>([&](auto) { return LLVM::FMAOp::create(builder, loc, v[0], v[1], v[2]); })
       .Default([&](Operation *op) { return arithmetic(op, v); });
 }
@@ -201,29 +205,6 @@ Value Machine::extremum(Operation *op, ValueRange v, bool maximum) {
   StringRef name = maximum ? (isUnsigned ? "llvm.umax" : "llvm.smax")
                            : (isUnsigned ? "llvm.umin" : "llvm.smin");
   return intrinsic(name, type, v);
-}
-
-Value Machine::conversion(CastOp op, Value x) {
-  Type from = x.getType(), to = machineType(elementTypeOf(op.getResult().getType()));
-  if (isa<FloatType>(from) && isa<FloatType>(to)) {
-    unsigned fromBits = from.getIntOrFloatBitWidth(), toBits = to.getIntOrFloatBitWidth();
-    if (fromBits == toBits) { // f16 and bf16: exact in f32, rounded once
-      x = LLVM::FPExtOp::create(builder, loc, builder.getF32Type(), x);
-      return LLVM::FPTruncOp::create(builder, loc, to, x);
-    }
-    return toBits > fromBits ? LLVM::FPExtOp::create(builder, loc, to, x).getResult()
-                             : LLVM::FPTruncOp::create(builder, loc, to, x).getResult();
-  }
-  if (isa<FloatType>(to)) {
-    return op.getFromUnsigned() || from.isInteger(1)
-               ? LLVM::UIToFPOp::create(builder, loc, to, x).getResult()
-               : LLVM::SIToFPOp::create(builder, loc, to, x).getResult();
-  }
-  if (from.getIntOrFloatBitWidth() == 16) // small floats are exact in f32
-    x = LLVM::FPExtOp::create(builder, loc, builder.getF32Type(), x);
-  if (op.getNum() && op.getNum()->getRound() == Round::rne)
-    x = intrinsic("llvm.roundeven", x.getType(), x);
-  return intrinsic(op.getToUnsigned() || to.isInteger(1) ? "llvm.fptoui.sat" : "llvm.fptosi.sat", to, x);
 }
 
 Value Machine::intrinsic(StringRef name, Type type, ValueRange operands) {

@@ -61,9 +61,12 @@ unsigned Machine::paramFor(Attribute value, Type type, StringRef dtype) {
 void Machine::collectParams() {
   Type pointerType = LLVM::LLVMPointerType::get(context, 1), i64 = builder.getI64Type();
   SmallVector<std::pair<unsigned, Attribute>> pointers;
-  kernel.walk([&](BaseOp base) {
-    unsigned index = cast<BlockArgument>(base.getView()).getArgNumber();
-    pointers.push_back({index, builder.getStringAttr(viewPointer(kernel, base.getView()))});
+  kernel.walk([&](Operation *op) {
+    if (!isa<BaseOp, PresentOp>(op) || !isa<ViewType>(op->getOperand(0).getType()))
+      return;
+    Value view = op->getOperand(0);
+    pointers.push_back({cast<BlockArgument>(view).getArgNumber(),
+                        builder.getStringAttr(viewPointer(kernel, view))});
   });
   for (BlockArgument argument : kernel.getBody().getArguments())
     if (isa<PtrType>(argument.getType()) && !argument.use_empty())
@@ -90,6 +93,11 @@ void Machine::collectParams() {
     if (value && !isa<IntegerAttr>(value))
       paramFor(value, i64, "i64");
   });
+}
+
+Value Machine::viewAddress(Value view) {
+  Attribute name = builder.getStringAttr(viewPointer(kernel, view));
+  return function.getArgument(paramIndex.at(keyOf(name)));
 }
 
 /// The divisor that the variant's facts promise for a parameter, 1 when none.
@@ -130,10 +138,18 @@ static bool isNoalias(KernelOp kernel, Attribute pointer) {
   return own && llvm::count(classes, *own) == 1;
 }
 
-void Machine::attachAttributes(LLVM::LLVMFuncOp function) {
+static int64_t numWarps(KernelOp kernel) {
   auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
   auto warps = options.getAs<IntegerAttr>("warps");
-  int32_t threads = int32_t((warps ? warps.getInt() : 4) * target.warpSize);
+  return warps ? warps.getInt() : 4;
+}
+
+int32_t Machine::blockThreads() { return int32_t(numWarps(kernel) * target.warpSize);
+}
+
+void Machine::attachAttributes(LLVM::LLVMFuncOp function) {
+  auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
+  int32_t threads = blockThreads();
   function->setAttr("nvvm.kernel", builder.getUnitAttr());
   function->setAttr("nvvm.reqntid", builder.getDenseI32ArrayAttr({threads, 1, 1}));
   if (auto maximum = options.getAs<IntegerAttr>("maxregs"))
@@ -194,6 +210,8 @@ void Machine::collectExactOffsets() {
       work.push_back(load.getOffset());
     if (auto store = dyn_cast<tkg::StoreOp>(op))
       work.push_back(store.getOffset());
+    if (auto copy = dyn_cast<tkg::AsyncCopyOp>(op))
+      work.push_back(copy.getOffset());
   });
   while (!work.empty()) {
     Operation *op = work.pop_back_val().getDefiningOp();
@@ -253,8 +271,37 @@ LogicalResult Machine::lowerBlock(Block &block) {
   return success();
 }
 
+/// For cases that cannot fail.
+static constexpr auto done = [](auto &&...) { return success(); };
+
 LogicalResult Machine::lowerOp(Operation *op) {
-  auto done = [](auto &&...) { return success(); };
+  if (isa<tkg::TkgDialect>(op->getDialect()))
+    return lowerTileOp(op);
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<arith::ConstantOp>([&](Operation *op) { return done((lowerConstant(op), 0)); })
+      .Case<ArangeOp, SplatOp, ExpandDimsOp, BroadcastOp>(
+          [&](Operation *op) { return done((lowerShape(op), 0)); })
+      .Case<ReshapeOp, PermuteOp, FlipOp, SliceOp, CatOp, InsertOp>(
+          [&](Operation *op) { return done((lowerRegisterMove(op), 0)); })
+      .Case([&](arith::ExtSIOp ext) {
+        return extendRange(ext) ? success() : lowerElementwise(ext);
+      })
+      .Case([&](PtrAddOp add) { return done((lowerPtrAdd(add), 0)); })
+      .Case([&](PrefetchOp prefetch) { return done((lowerPrefetch(prefetch), 0)); })
+      .Case<AtomicRmwOp, AtomicCasOp, AtomicLoadOp, AtomicStoreOp>(
+          [&](Operation *op) { return done((lowerAtomic(op), 0)); })
+      .Case([&](LoadOp load) { return lowerPointerLoad(load); })
+      .Case([&](StoreOp store) { return lowerPointerStore(store); })
+      .Case([&](MapOp map) { return lowerMap(map); })
+      .Case([&](AsmOp assembly) { return lowerAsm(assembly); })
+      .Case([&](ExternOp external) { return lowerExtern(external); })
+      .Case([&](BitcastOp bitcast) { return done((lowerBitcast(bitcast), 0)); })
+      .Case([&](HintOp hint) { return done((lowerHint(hint), 0)); })
+      .Default([&](Operation *op) { return lowerScalarOp(op); });
+}
+
+/// Control flow, and what an instance knows of itself and its arguments.
+LogicalResult Machine::lowerScalarOp(Operation *op) {
   auto viewEntry = [&](Value view, StringRef list, int64_t axis) -> Value {
     Attribute value = entryOf(kernel, view, list, axis);
     if (auto number = dyn_cast<IntegerAttr>(value))
@@ -265,9 +312,6 @@ LogicalResult Machine::lowerOp(Operation *op) {
       .Case([&](scf::ForOp loop) { return lowerFor(loop); })
       .Case([&](scf::WhileOp loop) { return lowerWhile(loop); })
       .Case([&](scf::IfOp branch) { return lowerIf(branch); })
-      .Case<arith::ConstantOp>([&](Operation *op) { return done((lowerConstant(op), 0)); })
-      .Case<ArangeOp, SplatOp, ExpandDimsOp, BroadcastOp>(
-          [&](Operation *op) { return done((lowerShape(op), 0)); })
       .Case([&](ProgramIdOp id) {
         return done(scalars[id] = gridRegister(builder, loc, id.getAxis(), false));
       })
@@ -277,26 +321,49 @@ LogicalResult Machine::lowerOp(Operation *op) {
       .Case([&](ExtentOp e) { return done(scalars[e] = viewEntry(e.getView(), "extents", e.getAxis())); })
       .Case([&](StrideOp s) { return done(scalars[s] = viewEntry(s.getView(), "strides", s.getAxis())); })
       .Case([&](BaseOp base) {
-        Attribute name = builder.getStringAttr(viewPointer(kernel, base.getView()));
-        return done(scalars[base] = function.getArgument(paramIndex.at(keyOf(name))));
+        return done(scalars[base] = viewAddress(base.getView()));
       })
-      .Case([&](PtrAddOp add) { return done((lowerPtrAdd(add), 0)); })
+      .Case([&](PresentOp present) { return done((lowerPresent(present), 0)); })
+      .Case<ClockOp, SmIdOp, GridDependencyOp, PrintOp, AssertOp>(
+          [&](Operation *op) { return lowerInstance(op); })
+      .Case([&](AssumeOp assume) {
+        return done(LLVM::AssumeOp::create(builder, loc, scalar(assume.getCondition())));
+      })
+      .Case([&](NumWarpsOp warps) { return done(scalars[warps] = integer(numWarps(kernel), 64)); })
+      .Default([&](Operation *op) {
+        return op->getNumResults() == 1 ? lowerElementwise(op) : unsupported(op);
+      });
+}
+
+/// Operations of `tkg`: memory, and what threads do together.
+LogicalResult Machine::lowerTileOp(Operation *op) {
+  return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](tkg::LoadOp load) { return done((lowerLoad(load), 0)); })
       .Case([&](tkg::StoreOp store) { return done((lowerStore(store), 0)); })
-      .Case([&](LoadOp load) { return lowerPointerLoad(load); })
-      .Case([&](StoreOp store) { return lowerPointerStore(store); })
       .Case([&](tkg::ReduceOp reduce) { return done((lowerReduce(reduce), 0)); })
-      .Case([&](tkg::AllocOp) { return success(); })
+      .Case([&](tkg::ScanOp scan) { return done((lowerScan(scan), 0)); })
+      .Case([&](tkg::ScanCarryOp carry) { return done((lowerScanCarry(carry), 0)); })
+      .Case([&](tkg::DotOp dot) { return done((lowerDot(dot), 0)); })
+      .Case([&](tkg::MmaOp mma) { return done((lowerMma(mma), 0)); })
+      .Case([&](tkg::DotScaledOp dot) { return done((lowerDotScaled(dot), 0)); })
+      .Case<tkg::AllocOp, tkg::BufViewOp>([](auto) { return success(); })
+      .Case([&](tkg::AsyncCopyOp copy) { return done((lowerAsyncCopy(copy), 0)); })
+      .Case([&](tkg::AsyncCommitOp) { return done(NVVM::CpAsyncCommitGroupOp::create(builder, loc)); })
+      .Case([&](tkg::AsyncWaitOp wait) {
+        return done(NVVM::CpAsyncWaitGroupOp::create(builder, loc, uint32_t(wait.getPending())));
+      })
+      .Case([&](tkg::BufGatherOp gather) { return done((lowerBufGather(gather), 0)); })
+      .Case([&](tkg::BufCountOp count) { return done((lowerBufCount(count), 0)); })
+      .Case([&](tkg::BufSortOp sort) { return done((lowerBufSort(sort), 0)); })
       .Case([&](tkg::BufStoreOp store) { return done((lowerBufStore(store), 0)); })
       .Case([&](tkg::BufLoadOp load) { return done((lowerBufLoad(load), 0)); })
       .Case([&](tkg::ConvertOp convert) { return done((lowerConvert(convert), 0)); })
       .Case([&](tkg::BarrierOp) { return done(NVVM::Barrier0Op::create(builder, loc)); })
-      .Default([&](Operation *op) {
-        if (op->getNumResults() == 1)
-          return lowerElementwise(op);
-        return LogicalResult(emit<diag::MachineUnsupported>(
-            op->getLoc(), op->getName().getStringRef(), target.name));
-      });
+      .Default([&](Operation *op) { return unsupported(op); });
+}
+
+LogicalResult Machine::unsupported(Operation *op) {
+  return emit<diag::MachineUnsupported>(op->getLoc(), op->getName().getStringRef(), target.name);
 }
 
 //===----------------------------------------------------------------------===//

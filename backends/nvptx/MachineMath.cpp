@@ -1,15 +1,16 @@
 //===- MachineMath.cpp - functions of one number -----------------------------------===//
 //
 // exp, exp2, rsqrt and sigmoid of f32 are short sequences around the special function unit, within
-// the 2 ulp (sigmoid 4) that docs/language.md allows; results below the normal range become zero.
-// sqrt is the correctly rounded instruction. Everything else, and all of f64, comes from libdevice,
-// whose errors CUDA's math documentation states (log, log2: 1 ulp; sin, cos, tanh, erf: 2 ulp).
-// f16 and bf16 are computed in f32 and rounded once.
+// the 2 ulp (exp2 3, sigmoid 4) that docs/language.md allows; results below the normal range become
+// zero. Under @numerics(strict=true) they come from libdevice, which keeps such results. sqrt and the
+// roundings to whole numbers are exact instructions. Everything else, and all of f64, comes from
+// libdevice, whose errors CUDA's math documentation states. f16 and bf16 are computed in f32 and
+// rounded once.
 //
 //===----------------------------------------------------------------------===//
 
+#include "backends/nvptx/BitOps.h"
 #include "backends/nvptx/Machine.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace tk;
@@ -19,16 +20,27 @@ Value Machine::floating(double value, Type type) {
   return LLVM::ConstantOp::create(builder, loc, type, builder.getFloatAttr(type, value));
 }
 
-/// Declares and calls a function of libdevice.
-Value Machine::libdevice(StringRef name, Value x) {
+/// Declares and calls a function of libdevice, whose result has the type of its first operand.
+Value Machine::libdevice(StringRef name, ValueRange operands) {
+  return callDevice(name, operands[0].getType(), operands);
+}
+
+/// Declares and calls a function of the device library.
+Value Machine::callDevice(StringRef name, Type result, ValueRange operands) {
   auto module = function->getParentOfType<ModuleOp>();
   auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
   if (!callee) {
     OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-    auto type = LLVM::LLVMFunctionType::get(x.getType(), {x.getType()});
+    auto type = LLVM::LLVMFunctionType::get(result, SmallVector<Type>(operands.getTypes()));
     callee = LLVM::LLVMFuncOp::create(top, module.getLoc(), name, type);
   }
-  return LLVM::CallOp::create(builder, loc, callee, x).getResult();
+  return LLVM::CallOp::create(builder, loc, callee, operands).getResult();
+}
+
+static bool isStrict(KernelOp kernel) {
+  auto numerics = kernel.getContract().getFields().getAs<DictionaryAttr>("numerics");
+  auto flag = numerics ? numerics.getAs<BoolAttr>("strict") : BoolAttr();
+  return flag && flag.getValue();
 }
 
 /// e^x = 2^j * 2^f with j near x * log2 e, within -126 to 126, and f the rest: found with a
@@ -56,22 +68,14 @@ Value Machine::exponential(Value x) {
   return LLVM::FMulOp::create(builder, loc, f32, fraction, scale);
 }
 
-static StringRef libdeviceName(UnaryFn fn) {
-  switch (fn) {
-  case UnaryFn::exp: return "exp";
-  case UnaryFn::exp2: return "exp2";
-  case UnaryFn::log: return "log";
-  case UnaryFn::log2: return "log2";
-  case UnaryFn::rsqrt: return "rsqrt";
-  case UnaryFn::sin: return "sin";
-  case UnaryFn::cos: return "cos";
-  case UnaryFn::tanh: return "tanh";
-  case UnaryFn::erf: return "erf";
-  default: return "";
-  }
+/// __nv_exp, and __nv_expf for f32.
+static std::string libdeviceName(UnaryFn fn, bool isF64) {
+  return ("__nv_" + stringifyUnaryFn(fn) + (isF64 ? "" : "f")).str();
 }
 
-Value Machine::unaryF32(UnaryFn fn, Value x) {
+/// f32 by the special function unit, or null.
+Value Machine::approximation(UnaryFn fn, Value x) {
+  BitOps ops(builder, loc);
   Type f32 = builder.getF32Type();
   switch (fn) {
   case UnaryFn::exp:
@@ -82,36 +86,50 @@ Value Machine::unaryF32(UnaryFn fn, Value x) {
     return intrinsic("llvm.nvvm.rsqrt.approx.f", f32, x);
   case UnaryFn::sigmoid: {
     Value e = exponential(LLVM::FNegOp::create(builder, loc, x));
-    Value sum = LLVM::FAddOp::create(builder, loc, f32, e, floating(1.0, f32));
-    return intrinsic("llvm.nvvm.rcp.approx.ftz.f", f32, sum);
+    return intrinsic("llvm.nvvm.rcp.approx.ftz.f", f32, ops.fadd(e, floating(1.0, f32)));
   }
   default:
-    return libdevice(("__nv_" + libdeviceName(fn) + "f").str(), x);
+    return {};
+  }
+}
+
+/// f32 or f64.
+Value Machine::unaryWide(UnaryFn fn, Value x) {
+  BitOps ops(builder, loc);
+  Type type = x.getType();
+  if (fn == UnaryFn::sqrt)
+    return intrinsic("llvm.sqrt", type, x);
+  if (type.isF32() && !isStrict(kernel))
+    if (Value result = approximation(fn, x))
+      return result;
+  if (fn != UnaryFn::sigmoid)
+    return libdevice(libdeviceName(fn, type.isF64()), x);
+  Value negated = LLVM::FNegOp::create(builder, loc, x);
+  Value e = libdevice(libdeviceName(UnaryFn::exp, type.isF64()), negated);
+  Value one = floating(1.0, type);
+  return LLVM::FDivOp::create(builder, loc, type, one, ops.fadd(e, one));
+}
+
+/// The intrinsic of a function whose result is exact in every type, or "".
+static StringRef exactName(UnaryFn fn) {
+  switch (fn) {
+  case UnaryFn::floor: return "llvm.floor";
+  case UnaryFn::ceil: return "llvm.ceil";
+  case UnaryFn::round: return "llvm.roundeven";
+  case UnaryFn::trunc: return "llvm.trunc";
+  default: return "";
   }
 }
 
 Value Machine::unary(UnaryOp op, Value x) {
+  BitOps ops(builder, loc);
   Type type = x.getType();
   UnaryFn fn = op.getFn();
-  if (type.isInteger())
-    return intrinsic("llvm.abs", type, {x, integer(0, 1)});
-  switch (fn) {
-  case UnaryFn::abs: return intrinsic("llvm.fabs", type, x);
-  case UnaryFn::floor: return intrinsic("llvm.floor", type, x);
-  case UnaryFn::ceil: return intrinsic("llvm.ceil", type, x);
-  default: break;
-  }
-  if (type.isF64()) {
-    if (fn == UnaryFn::sqrt)
-      return intrinsic("llvm.sqrt", type, x);
-    if (fn != UnaryFn::sigmoid)
-      return libdevice(("__nv_" + libdeviceName(fn)).str(), x);
-    Value e = libdevice("__nv_exp", LLVM::FNegOp::create(builder, loc, x));
-    Value one = floating(1.0, type);
-    return LLVM::FDivOp::create(builder, loc, type, one, LLVM::FAddOp::create(builder, loc, type, e, one));
-  }
-  Type f32 = builder.getF32Type();
-  Value wide = type.isF32() ? x : LLVM::FPExtOp::create(builder, loc, f32, x).getResult();
-  Value result = fn == UnaryFn::sqrt ? intrinsic("llvm.sqrt", f32, wide) : unaryF32(fn, wide);
-  return type.isF32() ? result : LLVM::FPTruncOp::create(builder, loc, type, result).getResult();
+  if (fn == UnaryFn::abs)
+    return type.isInteger() ? intrinsic("llvm.abs", type, {x, integer(0, 1)})
+                            : intrinsic("llvm.fabs", type, x);
+  Value wide = type.isF64() ? x : ops.fpext(x, builder.getF32Type());
+  StringRef exact = exactName(fn);
+  Value result = exact.empty() ? unaryWide(fn, wide) : intrinsic(exact, wide.getType(), wide);
+  return ops.fptrunc(result, type);
 }

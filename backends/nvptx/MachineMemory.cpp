@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "backends/nvptx/Machine.h"
+#include "passes/analysis/Scalars.h"
 
 using namespace mlir;
 using namespace tk;
@@ -102,17 +103,18 @@ SmallVector<Value> Machine::fromWords(ArrayRef<Value> words, Type type, unsigned
 
 /// Words at `pointer`, all of type `word`.
 SmallVector<Value> Machine::loadWords(Value pointer, Value predicate, ArrayRef<Value> fills,
-                                      bool readonly, bool byte, Type word) {
-  if (predicate) {
+                                      AccessKind kind, bool byte, Type word) {
+  if (predicate || !kind.isPlain()) {
     auto load = tkg::PtxLoadOp::create(builder, loc, SmallVector<Type>(fills.size(), word), pointer,
-                                       predicate, fills, readonly, byte);
+                                       predicate, fills, kind.readonly && !kind.isVolatile, byte,
+                                       kind.isVolatile, kind.cache, kind.evict);
     return SmallVector<Value>(load.getResults());
   }
   Type memory = byte ? builder.getI8Type() : word;
   unsigned align = memory.getIntOrFloatBitWidth() / 8 * fills.size();
   Type type = fills.size() == 1 ? memory : VectorType::get({int64_t(fills.size())}, memory);
   auto load = LLVM::LoadOp::create(builder, loc, type, pointer, align, /*isVolatile=*/false,
-                                   /*isNonTemporal=*/false, /*isInvariant=*/readonly);
+                                   /*isNonTemporal=*/false, /*isInvariant=*/kind.readonly);
   if (byte)
     return {LLVM::ZExtOp::create(builder, loc, word, load)};
   if (fills.size() == 1)
@@ -123,24 +125,30 @@ SmallVector<Value> Machine::loadWords(Value pointer, Value predicate, ArrayRef<V
   return words;
 }
 
+Value Machine::zeroOf(Type type) {
+  if (isa<FloatType>(type))
+    return floating(0.0, type);
+  if (isa<LLVM::LLVMPointerType>(type))
+    return LLVM::ZeroOp::create(builder, loc, type);
+  return integer(0, type.getIntOrFloatBitWidth());
+}
+
 SmallVector<Value> Machine::loadElements(Value pointer, Value predicate, Value fill, Type type,
-                                         unsigned count, bool readonly) {
+                                         unsigned count, AccessKind kind) {
   if (!fill)
-    fill = isa<FloatType>(type) ? floating(0.0, type)
-           : isa<LLVM::LLVMPointerType>(type)
-               ? LLVM::ZeroOp::create(builder, loc, type).getResult()
-               : integer(0, type.getIntOrFloatBitWidth());
+    fill = zeroOf(type);
   SmallVector<Value> fills = toWords(SmallVector<Value>(count, fill));
   bool byte = count * bytesOf(type) == 1;
-  return fromWords(loadWords(pointer, predicate, fills, readonly, byte, fills.front().getType()), type,
+  return fromWords(loadWords(pointer, predicate, fills, kind, byte, fills.front().getType()), type,
                    count);
 }
 
-void Machine::storeElements(Value pointer, Value predicate, ArrayRef<Value> elements) {
+void Machine::storeElements(Value pointer, Value predicate, ArrayRef<Value> elements,
+                            AccessKind kind) {
   SmallVector<Value> words = toWords(elements);
   bool byte = elements.size() * bytesOf(elements.front().getType()) == 1;
-  if (predicate) {
-    tkg::PtxStoreOp::create(builder, loc, pointer, predicate, words, byte);
+  if (predicate || !kind.isPlain()) {
+    tkg::PtxStoreOp::create(builder, loc, pointer, predicate, words, byte, kind.cache, kind.evict);
     return;
   }
   Value value = words.front();
@@ -156,18 +164,23 @@ void Machine::storeElements(Value pointer, Value predicate, ArrayRef<Value> elem
   LLVM::StoreOp::create(builder, loc, value, pointer, align);
 }
 
+static bool isPacked(Type tile) { return elementBits(tile) < 8; }
+
 void Machine::lowerLoad(tkg::LoadOp op) {
+  if (isPacked(op.getResult().getType()))
+    return lowerPackedLoad(op);
   LinearLayout layout = layoutOf(op.getResult());
   Type type = machineType(elementTypeOf(op.getResult().getType()));
   Value base = scalar(op.getBase()), fill = op.getFill() ? scalar(op.getFill()) : Value();
   int64_t vector = op.getVector();
+  AccessKind kind{op.getReadonly(), false, op.getCacheAttr(), op.getEvictAttr()};
   Tile result(layout.numRegisters());
   for (int64_t first = 0; first < layout.numRegisters(); first += vector) {
     Value predicate = op.getMask() ? reg(op.getMask(), first) : Value();
     predicate = andOf(predicate, validity(layout, first));
     Value address = pointer(base, tiles[op.getOffset()][first], op.getBase().getType().getPointee());
     SmallVector<Value> elements =
-        loadElements(address, predicate, fill, type, vector, op.getReadonly());
+        loadElements(address, predicate, fill, type, vector, kind);
     for (int64_t i = 0; i < vector; ++i)
       result[first + i] = {elements[i], 0};
   }
@@ -175,6 +188,8 @@ void Machine::lowerLoad(tkg::LoadOp op) {
 }
 
 void Machine::lowerStore(tkg::StoreOp op) {
+  if (isPacked(op.getValue().getType()))
+    return lowerPackedStore(op);
   LinearLayout layout = layoutOf(op.getValue());
   Value base = scalar(op.getBase()), owner = ownership(layout);
   int64_t vector = op.getVector();
@@ -188,35 +203,62 @@ void Machine::lowerStore(tkg::StoreOp op) {
     for (int64_t i = 0; i < vector; ++i)
       elements.push_back(reg(op.getValue(), first + i));
     storeElements(pointer(base, tiles[op.getOffset()][first], op.getBase().getType().getPointee()),
-                  predicate, elements);
+                  predicate, elements, {false, false, op.getCacheAttr(), op.getEvictAttr()});
   }
+}
+
+/// Whether nothing writes what a pointer leads to while the kernel runs.
+bool Machine::isReadonly(Value pointer) {
+  while (Operation *op = pointer.getDefiningOp()) {
+    if (!isa<PtrAddOp, SplatOp, BroadcastOp, ExpandDimsOp, BaseOp>(op))
+      return false;
+    pointer = op->getOperand(0);
+  }
+  auto argument = cast<BlockArgument>(pointer);
+  return argument.getOwner()->getParentOp() == kernel &&
+         isNeverWritten(kernel, argument.getArgNumber());
+}
+
+Value Machine::firstThread() {
+  return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, thread, integer(0, 32));
 }
 
 /// Through a scalar pointer, or a tile of pointers that has no common base.
 LogicalResult Machine::lowerPointerLoad(LoadOp op) {
   Type type = machineType(elementTypeOf(op.getType()));
   Value fill = op.getFill() ? scalar(op.getFill()) : Value();
+  AccessKind kind{isReadonly(op.getPointer()), op.getIsVolatile(), op.getCacheAttr(),
+                  op.getEvictAttr()};
   if (!isa<RankedTensorType>(op.getType())) {
     Value predicate = op.getMask() ? scalar(op.getMask()) : Value();
-    scalars[op] = loadElements(scalar(op.getPointer()), predicate, fill, type, 1, false)[0];
+    if (kind.isVolatile)
+      predicate = andOf(predicate, firstThread());
+    scalars[op] = loadElements(scalar(op.getPointer()), predicate, fill, type, 1, kind)[0];
     return success();
   }
   LinearLayout layout = layoutOf(op);
-  Tile result;
+  Value owner = kind.isVolatile ? ownership(layout) : Value(); // one access an element
+  uint32_t duplicates = kind.isVolatile ? layout.ownerMask(InDim::Register) : 0;
+  Tile result(layout.numRegisters());
   for (int32_t i = 0; i < layout.numRegisters(); ++i) {
+    if (i % layout.numCoreElements() & duplicates)
+      continue;
     Value predicate = op.getMask() ? reg(op.getMask(), i) : Value();
-    predicate = andOf(predicate, validity(layout, i));
-    result.push_back({loadElements(reg(op.getPointer(), i), predicate, fill, type, 1, false)[0], 0});
+    predicate = andOf(andOf(predicate, validity(layout, i)), owner);
+    result[i] = {loadElements(reg(op.getPointer(), i), predicate, fill, type, 1, kind)[0], 0};
   }
-  tiles[op] = std::move(result);
+  if (kind.isVolatile)
+    shareResult(op, std::move(result));
+  else
+    tiles[op] = std::move(result);
   return success();
 }
 
 LogicalResult Machine::lowerPointerStore(StoreOp op) {
+  AccessKind kind{false, false, op.getCacheAttr(), op.getEvictAttr()};
   if (!isa<RankedTensorType>(op.getValue().getType())) {
-    Value first = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, thread, integer(0, 32));
-    Value predicate = andOf(op.getMask() ? scalar(op.getMask()) : Value(), first);
-    storeElements(scalar(op.getPointer()), predicate, scalar(op.getValue()));
+    Value predicate = andOf(op.getMask() ? scalar(op.getMask()) : Value(), firstThread());
+    storeElements(scalar(op.getPointer()), predicate, scalar(op.getValue()), kind);
     return success();
   }
   LinearLayout layout = layoutOf(op.getValue());
@@ -226,9 +268,46 @@ LogicalResult Machine::lowerPointerStore(StoreOp op) {
       continue;
     Value predicate = op.getMask() ? reg(op.getMask(), i) : Value();
     predicate = andOf(andOf(predicate, validity(layout, i)), owner);
-    storeElements(reg(op.getPointer(), i), predicate, reg(op.getValue(), i));
+    storeElements(reg(op.getPointer(), i), predicate, reg(op.getValue(), i), kind);
   }
   return success();
+}
+
+/// A range as i64: its constants are added after the lane's part is extended, so that LLVM sees no
+/// extended sum and the registers of a tile differ in a constant. True when `op` is such.
+bool Machine::extendRange(Operation *op) {
+  Value range = op->getOperand(0);
+  while (Operation *shape = range.getDefiningOp()) {
+    if (isa<ArangeOp>(shape))
+      break;
+    if (!isa<ExpandDimsOp, BroadcastOp>(shape))
+      return false;
+    range = shape->getOperand(0);
+  }
+  Type i64 = builder.getI64Type();
+  if (!range.getDefiningOp() || elementTypeOf(op->getResult(0).getType()) != i64)
+    return false;
+  llvm::DenseMap<Value, Value> lanes;
+  std::map<std::pair<void *, int64_t>, Value> sums;
+  Tile result;
+  for (const Element &element : tiles[op->getOperand(0)]) {
+    if (!element.var) {
+      result.push_back({integer(element.imm, 64), 0});
+      continue;
+    }
+    Value &wide = lanes[element.var];
+    if (!wide)
+      wide = LLVM::SExtOp::create(builder, loc, i64, element.var);
+    Value &sum = sums[{element.var.getAsOpaquePointer(), element.imm}];
+    if (!sum)
+      sum = element.imm == 0 ? wide
+                             : LLVM::AddOp::create(builder, loc, wide, integer(element.imm, 64),
+                                                   LLVM::IntegerOverflowFlags::nsw)
+                                   .getResult();
+    result.push_back({sum, 0});
+  }
+  tiles[op->getResult(0)] = std::move(result);
+  return true;
 }
 
 void Machine::lowerPtrAdd(PtrAddOp op) {
@@ -242,4 +321,21 @@ void Machine::lowerPtrAdd(PtrAddOp op) {
   for (int32_t i = 0; i < layoutOf(op).numRegisters(); ++i)
     result.push_back({pointer(reg(op.getPointer(), i), {reg(op.getOffset(), i), 0}, pointee), 0});
   tiles[op] = std::move(result);
+}
+
+void Machine::lowerPrefetch(PrefetchOp op) {
+  if (!isa<RankedTensorType>(op.getPointer().getType())) {
+    Value predicate = andOf(op.getMask() ? scalar(op.getMask()) : Value(), firstThread());
+    tkg::PtxPrefetchOp::create(builder, loc, scalar(op.getPointer()), predicate, op.getEvictAttr());
+    return;
+  }
+  LinearLayout layout = layoutOf(op.getPointer());
+  Value owner = ownership(layout);
+  for (int32_t i = 0; i < layout.numRegisters(); ++i) {
+    if (i % layout.numCoreElements() & layout.ownerMask(InDim::Register))
+      continue;
+    Value predicate = op.getMask() ? reg(op.getMask(), i) : Value();
+    predicate = andOf(andOf(predicate, validity(layout, i)), owner);
+    tkg::PtxPrefetchOp::create(builder, loc, reg(op.getPointer(), i), predicate, op.getEvictAttr());
+  }
 }

@@ -1,263 +1,253 @@
-//===- MachineShared.cpp - reductions, shared buffers, barriers -------------------===//
+//===- MachineShared.cpp - buffers in shared memory ---------------------------------===//
 
 #include "backends/nvptx/Machine.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include <algorithm>
+#include "ir/diagnostics/Diagnostics.h"
 
 using namespace mlir;
 using namespace tk;
 using namespace tk::nvptx;
-
-//===----------------------------------------------------------------------===//
-// Reductions within a warp
-//===----------------------------------------------------------------------===//
-
-/// left and right through the combine region; padding takes no part.
-Machine::Partial Machine::combine(tkg::ReduceOp op, const Partial &left, const Partial &right) {
-  Block &body = op.getCombine().front();
-  unsigned count = left.values.size();
-  for (unsigned i = 0; i < count; ++i) {
-    scalars[body.getArgument(i)] = left.values[i];
-    scalars[body.getArgument(count + i)] = right.values[i];
-  }
-  for (Operation &inner : body.without_terminator())
-    if (failed(lowerOp(&inner)))
-      return left;
-  Partial result;
-  for (Value yielded : body.getTerminator()->getOperands())
-    result.values.push_back(scalar(yielded));
-  for (unsigned i = 0; i < count; ++i) {
-    if (right.valid)
-      result.values[i] = LLVM::SelectOp::create(builder, loc, right.valid, result.values[i], left.values[i]);
-    if (left.valid)
-      result.values[i] = LLVM::SelectOp::create(builder, loc, left.valid, result.values[i], right.values[i]);
-  }
-  if (left.valid && right.valid)
-    result.valid = LLVM::OrOp::create(builder, loc, left.valid, right.valid);
-  return result;
-}
-
-/// Neighbours first, then pairs of pairs: depth log n, the lower index left.
-Machine::Partial Machine::combineInThread(tkg::ReduceOp op, ArrayRef<unsigned> registers) {
-  LinearLayout layout = layoutOf(op.getOperands().front());
-  bool padded = layout.shape()[op.getAxis()] != layout.padded(op.getAxis());
-  SmallVector<Partial> level;
-  for (unsigned index : registers) {
-    Partial partial;
-    for (Value operand : op.getOperands())
-      partial.values.push_back(reg(operand, index));
-    if (padded)
-      partial.valid = validity(layout, index);
-    level.push_back(std::move(partial));
-  }
-  while (level.size() > 1) {
-    SmallVector<Partial> next;
-    for (size_t i = 0; i + 1 < level.size(); i += 2)
-      next.push_back(combine(op, level[i], level[i + 1]));
-    if (level.size() % 2)
-      next.push_back(level.back());
-    level = std::move(next);
-  }
-  return level.front();
-}
-
-/// One value from the lane whose number differs in `laneMask`.
-Value Machine::shuffle(Value value, int32_t laneMask) {
-  Type type = value.getType(), i32 = builder.getI32Type();
-  auto exchange = [&](Value word) -> Value {
-    return NVVM::ShflOp::create(builder, loc, i32, integer(-1, 32), word, integer(laneMask, 32),
-                                integer(31, 32), NVVM::ShflKind::bfly, UnitAttr());
-  };
-  unsigned bits = isa<LLVM::LLVMPointerType>(type) ? 64 : type.getIntOrFloatBitWidth();
-  Type plainType = builder.getIntegerType(bits);
-  if (isa<LLVM::LLVMPointerType>(type))
-    value = LLVM::PtrToIntOp::create(builder, loc, plainType, value);
-  else if (isa<FloatType>(type))
-    value = LLVM::BitcastOp::create(builder, loc, plainType, value);
-  if (bits < 32) {
-    value = exchange(LLVM::ZExtOp::create(builder, loc, i32, value));
-    value = LLVM::TruncOp::create(builder, loc, plainType, value);
-  } else if (bits == 32) {
-    value = exchange(value);
-  } else {
-    auto pair = VectorType::get({2}, i32);
-    Value words = LLVM::BitcastOp::create(builder, loc, pair, value);
-    Value result = LLVM::PoisonOp::create(builder, loc, pair);
-    for (int i = 0; i < 2; ++i) {
-      Value word = LLVM::ExtractElementOp::create(builder, loc, words, integer(i, 32));
-      result = LLVM::InsertElementOp::create(builder, loc, result, exchange(word), integer(i, 32));
-    }
-    value = LLVM::BitcastOp::create(builder, loc, plainType, result);
-  }
-  if (isa<LLVM::LLVMPointerType>(type))
-    return LLVM::IntToPtrOp::create(builder, loc, type, value);
-  return isa<FloatType>(type) ? LLVM::BitcastOp::create(builder, loc, type, value).getResult() : value;
-}
-
-/// Exchanges along the lane bits of the axis, the nearest elements first. Under `order any` the
-/// combine is commutative to the last bit, so both lanes of a pair get the same; else the lane
-/// with the higher index puts itself on the right.
-Machine::Partial Machine::combineLanes(tkg::ReduceOp op, Partial partial) {
-  LinearLayout layout = layoutOf(op.getOperands().front());
-  SmallVector<std::pair<int32_t, unsigned>> steps;
-  for (unsigned bit = 0; bit < layout.numBits(InDim::Lane); ++bit)
-    if (int32_t step = layout.basis(InDim::Lane, bit)[op.getAxis()])
-      steps.push_back({step, bit});
-  llvm::sort(steps);
-  for (auto [step, bit] : steps) {
-    Partial other;
-    for (Value value : partial.values)
-      other.values.push_back(shuffle(value, 1 << bit));
-    if (partial.valid)
-      other.valid = shuffle(partial.valid, 1 << bit);
-    if (op.getOrder() == ReduceOrder::any && !partial.valid) {
-      partial = combine(op, partial, other);
-      continue;
-    }
-    Value upper = LLVM::AndOp::create(builder, loc, lane, integer(1 << bit, 32));
-    upper = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, upper, integer(0, 32));
-    auto pick = [&](Value a, Value b) -> Value {
-      return a ? LLVM::SelectOp::create(builder, loc, upper, a, b).getResult() : Value();
-    };
-    Partial left, right;
-    for (auto [mine, others] : llvm::zip(partial.values, other.values)) {
-      left.values.push_back(pick(others, mine));
-      right.values.push_back(pick(mine, others));
-    }
-    left.valid = pick(other.valid, partial.valid);
-    right.valid = pick(partial.valid, other.valid);
-    partial = combine(op, left, right);
-  }
-  return partial;
-}
-
-/// Registers of the operand in groups that differ along the axis only, each in the axis's order.
-static std::map<std::vector<int32_t>, SmallVector<unsigned>> groupRegisters(const LinearLayout &layout,
-                                                                            unsigned axis) {
-  std::map<std::vector<int32_t>, std::map<int32_t, unsigned>> sorted;
-  for (int32_t i = layout.numRegisters() - 1; i >= 0; --i) {
-    Coords coords = layout.apply(i, 0, 0);
-    int32_t along = coords[axis];
-    coords.erase(coords.begin() + axis);
-    sorted[std::vector<int32_t>(coords.begin(), coords.end())][along] = i;
-  }
-  std::map<std::vector<int32_t>, SmallVector<unsigned>> groups;
-  for (auto &[key, members] : sorted)
-    for (auto [along, index] : members)
-      groups[key].push_back(index);
-  return groups;
-}
-
-void Machine::lowerReduce(tkg::ReduceOp op) {
-  LinearLayout layout = layoutOf(op.getOperands().front());
-  unsigned axis = op.getAxis();
-  std::map<std::vector<int32_t>, Partial> partials;
-  for (auto &[key, registers] : groupRegisters(layout, axis))
-    partials[key] = combineLanes(op, combineInThread(op, registers));
-  for (auto [number, result] : llvm::enumerate(op.getResults())) {
-    if (!isa<RankedTensorType>(result.getType())) {
-      scalars[result] = partials.begin()->second.values[number];
-      continue;
-    }
-    LinearLayout to = layoutOf(result);
-    Tile tile;
-    for (int32_t i = 0; i < to.numRegisters(); ++i) {
-      Coords coords = to.apply(i, 0, 0);
-      if (to.rank() == layout.rank())
-        coords.erase(coords.begin() + axis);
-      tile.push_back({partials.at({coords.begin(), coords.end()}).values[number], 0});
-    }
-    tiles[result] = std::move(tile);
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Shared buffers
-//===----------------------------------------------------------------------===//
 
 Value Machine::sharedBase() {
   auto type = LLVM::LLVMPointerType::get(context, 3);
   return LLVM::AddressOfOp::create(builder, loc, type, kSharedName);
 }
 
-/// Row-major, from the coordinates; padding points at the first element.
-Value Machine::bufferPointer(Value buffer, const LinearLayout &layout, unsigned index) {
-  auto alloc = buffer.getDefiningOp<tkg::AllocOp>();
-  auto type = alloc.getResult().getType();
-  int64_t bytes = elementBits(type.getElement()) / 8, pitch = bytes;
-  Value sum;
-  int64_t constant = *alloc.getOffset();
-  for (int axis = int(layout.rank()) - 1; axis >= 0; --axis) {
-    Element at = coordinate(layout, axis, index);
-    constant += at.imm * pitch;
-    if (at.var) {
-      // Offsets are within the block's shared memory: nothing wraps.
-      Value term = LLVM::MulOp::create(builder, loc, at.var, integer(pitch, 32),
-                                       LLVM::IntegerOverflowFlags::nsw);
-      sum = sum ? LLVM::AddOp::create(builder, loc, sum, term, LLVM::IntegerOverflowFlags::nsw)
-                      .getResult()
-                : term;
+/// Where a buffer begins, views included: a constant, and perhaps a run-time part; in bytes.
+Element Machine::bufferStart(Value buffer) {
+  int64_t bytes = cast<tkg::BufType>(buffer.getType()).getElementBytes();
+  Element start;
+  while (auto view = buffer.getDefiningOp<tkg::BufViewOp>()) {
+    start.imm += int64_t(view.getOffset()) * bytes;
+    if (Value index = view.getIndex()) {
+      Value scaled = LLVM::MulOp::create(builder, loc, scalar(index), integer(bytes, 32), kNoWrap);
+      start.var = start.var ? LLVM::AddOp::create(builder, loc, start.var, scaled, kNoWrap).getResult() : scaled;
     }
-    pitch *= type.getShape()[axis];
+    buffer = view.getBuffer();
   }
-  Value offset = sum ? LLVM::AddOp::create(builder, loc, sum, integer(constant, 32),
-                                           LLVM::IntegerOverflowFlags::nsw)
-                           .getResult()
-                     : integer(constant, 32);
-  if (Value valid = validity(layout, index))
-    offset = LLVM::SelectOp::create(builder, loc, valid, offset, integer(*alloc.getOffset(), 32));
-  return LLVM::GEPOp::create(builder, loc, LLVM::LLVMPointerType::get(context, 3), builder.getI8Type(),
-                             sharedBase(), ArrayRef<LLVM::GEPArg>{offset});
+  start.imm += int64_t(*buffer.getDefiningOp<tkg::AllocOp>().getOffset());
+  return start;
+}
+
+/// Sums of elements: offsets are within the block's shared memory, so nothing wraps.
+Element Machine::plus(Element a, const Element &b) {
+  a.imm += b.imm;
+  if (b.var)
+    a.var = a.var ? LLVM::AddOp::create(builder, loc, a.var, b.var, kNoWrap).getResult() : b.var;
+  return a;
+}
+
+Element Machine::times(const Element &a, int64_t factor) {
+  Element result{a.var, a.imm * factor};
+  if (a.var && factor != 1)
+    result.var = LLVM::MulOp::create(builder, loc, a.var, integer(factor, 32), kNoWrap);
+  return result;
+}
+
+Value Machine::sharedPointer(const Element &offset) {
+  auto type = LLVM::LLVMPointerType::get(context, 3);
+  Value address = sharedBase();
+  auto move = [&](Value distance) {
+    address = LLVM::GEPOp::create(builder, loc, type, builder.getI8Type(), address, ArrayRef<LLVM::GEPArg>{distance});
+  };
+  if (offset.var)
+    move(offset.var);
+  if (offset.imm)
+    move(integer(offset.imm, 32));
+  return address;
+}
+
+/// Byte offset of what register `index` of a tile in `layout` has in the buffer; without the axis
+/// `skip`, if any.
+Element Machine::bufferOffset(Value buffer, const LinearLayout &layout, unsigned index,
+                              std::optional<unsigned> skip) {
+  auto type = cast<tkg::BufType>(buffer.getType());
+  Element sum = bufferStart(buffer);
+  for (unsigned axis = 0; axis < layout.rank(); ++axis)
+    if (axis != skip)
+      sum = plus(sum, times(coordinate(layout, axis, index), type.stride(axis) * type.getElementBytes()));
+  return sum;
+}
+
+/// Elements of the last axis that lie side by side in the buffer and may be accessed at once.
+int64_t Machine::bufferVector(Value buffer, const LinearLayout &layout) {
+  auto type = cast<tkg::BufType>(buffer.getType());
+  unsigned last = layout.rank() - 1;
+  int64_t bytes = type.getElementBytes();
+  Element start = bufferStart(buffer);
+  if (type.stride(last) != 1 || start.var)
+    return 1;
+  int64_t vector = std::min<int64_t>(layout.contiguousPerThread(last), 16 / bytes);
+  auto limit = [&](int64_t elements) {
+    while (vector > 1 && elements % vector)
+      vector /= 2;
+  };
+  for (unsigned axis = 0; axis < last; ++axis)
+    limit(type.stride(axis));
+  limit(layout.shape()[last]); // a vector must not cross the end of a row
+  limit(start.imm % 16 / bytes);
+  return std::max<int64_t>(vector, 1);
+}
+
+Type Machine::bufferElement(Value buffer) {
+  Type type = machineType(cast<tkg::BufType>(buffer.getType()).getElement());
+  return type.isInteger(1) ? builder.getI8Type() : type;
+}
+
+/// Code under a condition; none means always.
+void Machine::guarded(Value predicate, llvm::function_ref<void()> body) {
+  if (!predicate)
+    return body();
+  Block *inside = newBlock({}), *after = newBlock({});
+  LLVM::CondBrOp::create(builder, loc, predicate, inside, ValueRange(), after, ValueRange());
+  builder.setInsertionPointToEnd(inside);
+  auto outer = addresses; // what is made inside is of no use after it
+  body();
+  addresses = outer;
+  LLVM::BrOp::create(builder, loc, ValueRange(), after);
+  builder.setInsertionPointToEnd(after);
+}
+
+/// Elements side by side, at `pointer`, as one to four words.
+void Machine::storeShared(ArrayRef<Value> elements, Value pointer, Type type) {
+  SmallVector<Value> words = toWords(elements);
+  Value value = words.front();
+  bool isByte = elements.size() == 1 && !isa<LLVM::LLVMPointerType>(type) && type.getIntOrFloatBitWidth() == 8;
+  if (isByte)
+    value = LLVM::TruncOp::create(builder, loc, builder.getI8Type(), value);
+  unsigned bytes = value.getType().getIntOrFloatBitWidth() / 8;
+  if (words.size() > 1) {
+    value = LLVM::PoisonOp::create(builder, loc, VectorType::get({int64_t(words.size())}, value.getType()));
+    for (auto [i, word] : llvm::enumerate(words))
+      value = LLVM::InsertElementOp::create(builder, loc, value, word, integer(i, 32));
+  }
+  LLVM::StoreOp::create(builder, loc, value, pointer, unsigned(bytes * words.size()));
 }
 
 void Machine::lowerBufStore(tkg::BufStoreOp op) {
-  LinearLayout layout = layoutOf(op.getValue());
-  Value owner = ownership(layout);
-  Type i8 = builder.getI8Type();
-  for (int32_t i = 0; i < layout.numRegisters(); ++i) {
-    if (i % layout.numCoreElements() & layout.ownerMask(InDim::Register))
-      continue;
-    Value predicate = andOf(owner, validity(layout, i));
-    Value value = reg(op.getValue(), i);
-    if (value.getType().isInteger(1))
-      value = LLVM::ZExtOp::create(builder, loc, i8, value);
-    Value address = bufferPointer(op.getBuffer(), layout, i);
-    if (!predicate) {
-      LLVM::StoreOp::create(builder, loc, value, address);
-      continue;
-    }
-    Block *store = newBlock({}), *after = newBlock({});
-    LLVM::CondBrOp::create(builder, loc, predicate, store, ValueRange(), after, ValueRange());
-    builder.setInsertionPointToEnd(store);
-    LLVM::StoreOp::create(builder, loc, value, address);
-    LLVM::BrOp::create(builder, loc, ValueRange(), after);
-    builder.setInsertionPointToEnd(after);
+  Type type = bufferElement(op.getBuffer());
+  if (!isa<RankedTensorType>(op.getValue().getType())) {
+    Value first = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, thread, integer(0, 32));
+    Value pointer = sharedPointer(bufferStart(op.getBuffer())), value = scalar(op.getValue());
+    return guarded(first, [&] { storeShared(value, pointer, type); });
   }
+  LinearLayout layout = layoutOf(op.getValue());
+  int64_t vector = isa<LLVM::LLVMPointerType>(type) ? 1 : bufferVector(op.getBuffer(), layout);
+  guarded(ownership(layout), [&] {
+    for (int64_t i = 0; i < layout.numRegisters(); i += vector) {
+      if (i % layout.numCoreElements() & layout.ownerMask(InDim::Register))
+        continue;
+      SmallVector<Value> elements;
+      for (int64_t j = 0; j < vector; ++j)
+        elements.push_back(reg(op.getValue(), i + j));
+      Value pointer = sharedPointer(bufferOffset(op.getBuffer(), layout, i));
+      guarded(validity(layout, i), [&] { storeShared(elements, pointer, type); });
+    }
+  });
+}
+
+SmallVector<Value> Machine::loadShared(Value pointer, Type type, Type memory, int64_t count) {
+  int64_t bytes = isa<LLVM::LLVMPointerType>(memory) ? 8 : memory.getIntOrFloatBitWidth() / 8;
+  if (count == 1) {
+    Value value = LLVM::LoadOp::create(builder, loc, memory, pointer, unsigned(bytes));
+    if (type.isInteger(1))
+      value = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, value, integer(0, 8));
+    return {value};
+  }
+  int64_t wordBytes = std::max(bytes, std::min<int64_t>(bytes * count, 4)), words = bytes * count / wordBytes;
+  Type word = builder.getIntegerType(unsigned(wordBytes * 8));
+  Value all = LLVM::LoadOp::create(builder, loc, words == 1 ? word : VectorType::get({words}, word), pointer,
+                                   unsigned(bytes * count));
+  SmallVector<Value> list{all};
+  if (words > 1) {
+    list.clear();
+    for (int64_t i = 0; i < words; ++i)
+      list.push_back(LLVM::ExtractElementOp::create(builder, loc, all, integer(i, 32)));
+  }
+  return fromWords(list, type, unsigned(count));
+}
+
+/// Padding is read from the buffer's first element.
+Element Machine::validOffset(Value buffer, const LinearLayout &layout, unsigned index, Element offset) {
+  Value valid = validity(layout, index);
+  if (!valid)
+    return offset;
+  Element start = bufferStart(buffer);
+  Value var = LLVM::SelectOp::create(builder, loc, valid, materialize(offset), materialize(start));
+  return {var, 0};
 }
 
 void Machine::lowerBufLoad(tkg::BufLoadOp op) {
+  Value buffer = op.getBuffer();
+  Type type = machineType(elementTypeOf(op.getResult().getType())), memory = bufferElement(buffer);
+  if (!isa<RankedTensorType>(op.getResult().getType())) {
+    scalars[op.getResult()] = loadShared(sharedPointer(bufferStart(buffer)), type, memory, 1)[0];
+    return;
+  }
   LinearLayout layout = layoutOf(op.getResult());
-  Type type = machineType(elementTypeOf(op.getResult().getType()));
-  unsigned axis = layout.rank() - 1;
-  int64_t bytes = elementBits(op.getResult().getType()) / 8;
-  // A vector must not cross a row whose pitch does not keep it aligned.
-  int64_t side = op.getBuffer().getType().getShape().back();
-  int64_t vector = std::min<int64_t>({layout.contiguousPerThread(axis), 16 / bytes, side & -side});
-  vector = std::max<int64_t>(vector, 1);
+  int64_t vector = isa<LLVM::LLVMPointerType>(type) ? 1 : bufferVector(buffer, layout);
   Tile tile;
-  for (int32_t i = 0; i < layout.numRegisters(); i += vector) {
-    Value address = bufferPointer(op.getBuffer(), layout, i);
-    Type memory = type.isInteger(1) ? builder.getI8Type() : type;
-    Type loaded = vector == 1 ? memory : VectorType::get({vector}, memory);
-    Value all = LLVM::LoadOp::create(builder, loc, loaded, address, unsigned(vector * bytes));
-    for (int64_t j = 0; j < vector; ++j) {
-      Value value = vector == 1 ? all : LLVM::ExtractElementOp::create(builder, loc, all, integer(j, 32)).getResult();
-      if (type.isInteger(1))
-        value = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, value, integer(0, 8));
+  for (int64_t i = 0; i < layout.numRegisters(); i += vector) {
+    Element offset = validOffset(buffer, layout, i, bufferOffset(buffer, layout, i));
+    for (Value value : loadShared(sharedPointer(offset), type, memory, vector))
       tile.push_back({value, 0});
-    }
   }
   tiles[op.getResult()] = std::move(tile);
+}
+
+/// Each element's index instead of its coordinate along the axis; outside, the buffer's first element,
+/// which zero then replaces.
+void Machine::lowerBufGather(tkg::BufGatherOp op) {
+  Value buffer = op.getBuffer();
+  auto bufferType = cast<tkg::BufType>(buffer.getType());
+  unsigned axis = op.getAxis();
+  LinearLayout layout = layoutOf(op.getResult());
+  Type type = machineType(bufferType.getElement()), memory = bufferElement(buffer), i32 = builder.getI32Type();
+  Value zero = LLVM::ZeroOp::create(builder, loc, type);
+  int64_t step = bufferType.stride(axis) * bufferType.getElementBytes();
+  Tile tile;
+  for (int32_t i = 0; i < layout.numRegisters(); ++i) {
+    Value index = reg(op.getIndices(), i);
+    Value inside = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult, index,
+                                        integer(bufferType.getShape()[axis], index.getType().getIntOrFloatBitWidth()));
+    inside = andOf(inside, validity(layout, i));
+    if (index.getType().isInteger(64))
+      index = LLVM::TruncOp::create(builder, loc, i32, index);
+    Element offset = plus(bufferOffset(buffer, layout, i, axis), times({index, 0}, step));
+    Element first = bufferStart(buffer);
+    Value safe = LLVM::SelectOp::create(builder, loc, inside, materialize(offset), materialize(first));
+    Value value = loadShared(sharedPointer({safe, 0}), type, memory, 1)[0];
+    tile.push_back({LLVM::SelectOp::create(builder, loc, inside, value, zero), 0});
+  }
+  tiles[op.getResult()] = std::move(tile);
+}
+
+void Machine::lowerBufCount(tkg::BufCountOp op) {
+  LinearLayout layout = layoutOf(op.getValue());
+  int64_t bins = cast<tkg::BufType>(op.getBuffer().getType()).getShape()[0];
+  Type i32 = builder.getI32Type();
+  Value owner = ownership(layout);
+  for (int32_t i = 0; i < layout.numRegisters(); ++i) {
+    if (i % layout.numCoreElements() & layout.ownerMask(InDim::Register))
+      continue;
+    Value value = reg(op.getValue(), i);
+    unsigned bits = value.getType().getIntOrFloatBitWidth();
+    if (bits < 32) {
+      bool isUnsigned = op.getIsUnsigned() || bits == 1;
+      value = isUnsigned ? LLVM::ZExtOp::create(builder, loc, i32, value).getResult()
+                         : LLVM::SExtOp::create(builder, loc, i32, value).getResult();
+      bits = 32;
+    }
+    Value counts = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult, value, integer(bins, bits));
+    counts = andOf(andOf(counts, owner), validity(layout, i));
+    if (op.getMask())
+      counts = andOf(counts, reg(op.getMask(), i));
+    guarded(counts, [&] {
+      Value bin = bits == 64 ? LLVM::TruncOp::create(builder, loc, i32, value).getResult() : value;
+      Value pointer = sharedPointer(plus(bufferStart(op.getBuffer()), times({bin, 0}, 4)));
+      LLVM::AtomicRMWOp::create(builder, loc, LLVM::AtomicBinOp::add, pointer, integer(1, 32),
+                                LLVM::AtomicOrdering::monotonic, "block");
+    });
+  }
 }
 
 /// Only renaming is left: each thread has what it needs in some register.
@@ -270,4 +260,27 @@ void Machine::lowerConvert(tkg::ConvertOp op) {
     tile.push_back(tiles[op.getValue()][source ? source->reg : 0]);
   }
   tiles[op.getResult()] = std::move(tile);
+}
+
+/// cp.async: where the mask is false no byte is read and zeros are written.
+void Machine::lowerAsyncCopy(tkg::AsyncCopyOp op) {
+  LinearLayout layout = layoutOf(op.getOffset());
+  Value base = scalar(op.getBase());
+  Type pointee = op.getBase().getType().getPointee();
+  int64_t vector = op.getVector(), bytes = vector * op.getBuffer().getType().getElementBytes();
+  auto cache = bytes == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+  guarded(ownership(layout), [&] {
+    for (int64_t i = 0; i < layout.numRegisters(); i += vector) {
+      if (i % layout.numCoreElements() & layout.ownerMask(InDim::Register))
+        continue;
+      Value source = pointer(base, tiles[op.getOffset()][i], pointee);
+      Value target = sharedPointer(bufferOffset(op.getBuffer(), layout, i));
+      Value read;
+      if (op.getMask())
+        read = LLVM::SelectOp::create(builder, loc, reg(op.getMask(), i), integer(bytes, 32), integer(0, 32));
+      guarded(validity(layout, i), [&] {
+        NVVM::CpAsyncOp::create(builder, loc, target, source, uint32_t(bytes), cache, read);
+      });
+    }
+  });
 }

@@ -1,6 +1,7 @@
 //===- MachineTiles.cpp - elements of tiles, and where a thread stands ---------===//
 
 #include "backends/nvptx/Machine.h"
+#include "passes/analysis/RegisterMoves.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -10,6 +11,8 @@ using namespace tk::nvptx;
 Type Machine::machineType(Type element) {
   if (isa<PtrType>(element))
     return LLVM::LLVMPointerType::get(context, 1);
+  if (isNarrowStorage(element) || element.isInteger(4)) // codes, in the low bits
+    return builder.getI8Type();
   return element;
 }
 
@@ -108,10 +111,13 @@ Element Machine::coordinate(const LinearLayout &layout, unsigned axis, unsigned 
   return {mixed, constant & ~copy};
 }
 
-/// Whether register `index` holds an element of the true tile; null when it always does.
-Value Machine::validity(const LinearLayout &layout, unsigned index) {
+/// Whether register `index` holds an element of the true tile, whatever the axis `skip` says; null when
+/// it always does.
+Value Machine::validity(const LinearLayout &layout, unsigned index, std::optional<unsigned> skip) {
   Value all;
   for (unsigned axis = 0; axis < layout.rank(); ++axis) {
+    if (axis == skip)
+      continue;
     int32_t side = layout.shape()[axis];
     int32_t farthest = layout.apply(index, 0, 0)[axis] | threadBitsOf(layout, axis);
     if (side == layout.padded(axis) || farthest < side)
@@ -150,6 +156,11 @@ void Machine::lowerConstant(Operation *op) {
   auto constant = cast<arith::ConstantOp>(op);
   auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
   TypedAttr value = dense ? cast<TypedAttr>(dense.getSplatValue<Attribute>()) : constant.getValue();
+  if (Type type = machineType(value.getType()); type != value.getType()) {
+    auto number = dyn_cast<FloatAttr>(value);
+    APInt code = number ? number.getValue().bitcastToAPInt() : cast<IntegerAttr>(value).getValue();
+    value = builder.getIntegerAttr(type, code.zext(8));
+  }
   Element element;
   if (dense && value.getType().isInteger(32)) {
     element.imm = cast<IntegerAttr>(value).getValue().getSExtValue();
@@ -197,4 +208,13 @@ void Machine::lowerShape(Operation *op) {
     }
   }
   tiles[result] = std::move(tile);
+}
+
+/// A shape operation that only renames registers.
+void Machine::lowerRegisterMove(Operation *op) {
+  auto sources = registerMoves(op);
+  Tile tile;
+  for (const RegisterSource &source : *sources)
+    tile.push_back(tiles[op->getOperand(source.operand)][source.reg]);
+  tiles[op->getResult(0)] = std::move(tile);
 }

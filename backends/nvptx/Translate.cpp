@@ -11,6 +11,7 @@
 #include "ir/tkg/TkgDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
@@ -55,6 +56,31 @@ static LLVM::InlineAsmOp makeAsm(OpBuilder &builder, Location loc, Type result, 
                                    LLVM::AsmDialectAttr(), ArrayAttr());
 }
 
+/// ".L1::evict_first" and the like; of two hints the way out of the cache counts.
+static std::string hintName(std::optional<CacheHint> cache, std::optional<EvictHint> evict,
+                            bool beforeNc) {
+  if (evict && *evict != EvictHint::normal)
+    return beforeNc ? "" : (".L1::evict_" + stringifyEvictHint(*evict)).str();
+  return cache && beforeNc ? ("." + stringifyCacheHint(*cache)).str() : "";
+}
+
+/// "[$1+4096]": constants that were added to a pointer stand in the instruction, so that neighbours
+/// share one register whatever LLVM makes of it. Replaces the pointer by what it is counted from.
+static std::string addressText(Value &pointer, unsigned operand) {
+  int64_t offset = 0;
+  while (auto move = pointer.getDefiningOp<LLVM::GEPOp>()) {
+    APInt distance;
+    if (!move.getElemType().isInteger(8) || move.getDynamicIndices().size() != 1 ||
+        !matchPattern(move.getDynamicIndices()[0], m_ConstantInt(&distance)) ||
+        !llvm::isInt<31>(offset + distance.getSExtValue()))
+      break;
+    offset += distance.getSExtValue();
+    pointer = move.getBase();
+  }
+  std::string place = llvm::formatv("${0}", operand).str();
+  return "[" + place + (offset ? "+" + std::to_string(offset) : "") + "]";
+}
+
 /// Outputs begin as the fills (tied inputs), so an instruction that is not executed leaves them.
 static void expandLoad(tkg::PtxLoadOp op) {
   OpBuilder builder(op);
@@ -64,15 +90,24 @@ static void expandLoad(tkg::PtxLoadOp op) {
   std::string constraints, text;
   for (size_t i = 0; i < count; ++i)
     constraints += std::string("=") + letter + ",";
-  constraints += "l,b";
-  for (size_t i = 0; i < count; ++i)
-    constraints += "," + std::to_string(i);
-  text = llvm::formatv("@${0} ld.global{1}{2}.{3} {4}, [${5}];", count + 1,
-                       op.getReadonly() ? ".nc" : "", vectorName(count), suffix,
-                       operandList(0, count), count)
-             .str();
-  SmallVector<Value> operands{op.getPointer(), op.getPredicate()};
-  llvm::append_range(operands, op.getFills());
+  constraints += "l";
+  Value pointer = op.getPointer();
+  std::string address = addressText(pointer, count);
+  SmallVector<Value> operands{pointer};
+  if (op.getPredicate()) {
+    constraints += ",b";
+    operands.push_back(op.getPredicate());
+    for (size_t i = 0; i < count; ++i)
+      constraints += "," + std::to_string(i);
+    llvm::append_range(operands, op.getFills());
+    text = "@$" + std::to_string(count + 1) + " ";
+  }
+  text += op.getIsVolatile() ? "ld.volatile.global" : "ld.global";
+  if (!op.getIsVolatile())
+    text += hintName(op.getCache(), op.getEvict(), true) + (op.getReadonly() ? ".nc" : "") +
+            hintName(op.getCache(), op.getEvict(), false);
+  text += llvm::formatv("{0}.{1} {2}, {3};", vectorName(count), suffix, operandList(0, count), address)
+              .str();
   Type result = word;
   if (count > 1)
     result = LLVM::LLVMStructType::getLiteral(op.getContext(), SmallVector<Type>(count, word));
@@ -90,15 +125,83 @@ static void expandStore(tkg::PtxStoreOp op) {
   OpBuilder builder(op);
   size_t count = op.getWords().size();
   auto [letter, suffix] = wordNames(op.getWords()[0].getType(), op.getByte());
-  std::string constraints = "l,b";
+  Value pointer = op.getPointer();
+  std::string address = addressText(pointer, 0), constraints = "l", text;
+  SmallVector<Value> operands{pointer};
+  if (op.getPredicate()) {
+    operands.push_back(op.getPredicate());
+    constraints += ",b";
+    text = "@$1 ";
+  }
+  unsigned first = operands.size();
   for (size_t i = 0; i < count; ++i)
     constraints += std::string(",") + letter;
-  std::string text = llvm::formatv("@$1 st.global{0}.{1} [$0], {2};", vectorName(count), suffix,
-                                   operandList(2, count))
-                         .str();
-  SmallVector<Value> operands{op.getPointer(), op.getPredicate()};
+  text += "st.global" + hintName(op.getCache(), op.getEvict(), true) +
+          hintName(op.getCache(), op.getEvict(), false);
+  text += llvm::formatv("{0}.{1} {2}, {3};", vectorName(count), suffix, address,
+                        operandList(first, count))
+              .str();
   llvm::append_range(operands, op.getWords());
   makeAsm(builder, op.getLoc(), Type(), operands, text, constraints + ",~{memory}", true);
+  op.erase();
+}
+
+/// `atom`, `red` where the result is not asked for and the order allows it, or `ld` and `st` with an
+/// order and a scope. Where it is not executed the result stays the zero that it is tied to.
+static void expandAtom(tkg::PtxAtomOp op) {
+  OpBuilder builder(op);
+  auto [name, type] = op.getAction().split('.');
+  bool plain = name == "ld" || name == "st", hasResult = bool(op.getResult());
+  bool reduces = !hasResult && !plain && name != "cas" && name != "exch" &&
+                 (op.getOrder() == MemOrder::relaxed || op.getOrder() == MemOrder::release);
+  bool writesResult = !reduces && name != "st";
+  unsigned bits = 0;
+  StringRef digits = type.drop_front(type.find_first_of("0123456789"));
+  digits.getAsInteger(10, bits);
+  Type word = builder.getIntegerType(bits);
+  char letter = wordNames(word, false).first;
+  unsigned next = writesResult;
+  std::string constraints = writesResult ? std::string("=") + letter + ",l" : "l", text;
+  SmallVector<Value> operands{op.getPointer()};
+  std::string address = llvm::formatv("[${0}]", next++).str();
+  if (op.getPredicate()) {
+    constraints += ",b";
+    operands.push_back(op.getPredicate());
+    text = llvm::formatv("@${0} ", next++).str();
+  }
+  std::string values;
+  for (Value value : op.getValues()) {
+    constraints += std::string(",") + letter;
+    operands.push_back(value);
+    values += llvm::formatv(", ${0}", next++).str();
+  }
+  if (writesResult && op.getPredicate()) {
+    constraints += ",0";
+    operands.push_back(LLVM::ConstantOp::create(builder, op.getLoc(), word, builder.getIntegerAttr(word, 0)));
+  }
+  std::string how = llvm::formatv(".{0}.{1}.global.", stringifyMemOrder(op.getOrder()),
+                                  stringifyMemScope(op.getScope()));
+  if (plain)
+    text += (name + how + type).str();
+  else
+    text += ((reduces ? "red" : "atom") + how + name + "." + type).str();
+  text += writesResult ? " $0, " + address + values + ";" : " " + address + values + ";";
+  auto made = makeAsm(builder, op.getLoc(), writesResult ? word : Type(), operands, text,
+                      constraints + ",~{memory}", true);
+  if (hasResult)
+    op.getResult().replaceAllUsesWith(made.getResult(0));
+  op.erase();
+}
+
+static void expandPrefetch(tkg::PtxPrefetchOp op) {
+  OpBuilder builder(op);
+  SmallVector<Value> operands{op.getPointer()};
+  if (op.getPredicate())
+    operands.push_back(op.getPredicate());
+  bool last = op.getEvict() == EvictHint::last;
+  std::string text = op.getPredicate() ? "@$1 " : "";
+  text += last ? "prefetch.global.L2::evict_last [$0];" : "prefetch.global.L2 [$0];";
+  makeAsm(builder, op.getLoc(), Type(), operands, text, op.getPredicate() ? "l,b" : "l", true);
   op.erase();
 }
 
@@ -122,6 +225,8 @@ nvptx::translateToLlvm(ModuleOp module, llvm::LLVMContext &context, const Target
   OwningOpRef<ModuleOp> copy = module.clone();
   copy->walk([](tkg::PtxLoadOp op) { expandLoad(op); });
   copy->walk([](tkg::PtxStoreOp op) { expandStore(op); });
+  copy->walk([](tkg::PtxPrefetchOp op) { expandPrefetch(op); });
+  copy->walk([](tkg::PtxAtomOp op) { expandAtom(op); });
   std::optional<std::string> description = descriptionOf(module);
   for (NamedAttribute attribute : llvm::to_vector((*copy)->getAttrs()))
     if (attribute.getName().getValue().starts_with("tk."))

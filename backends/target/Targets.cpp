@@ -2,7 +2,7 @@
 //
 // Shared memory is what one block may ask for (CUDA C Programming Guide, table "Technical
 // Specifications per Compute Capability": 163, 99 and 227 KiB; AMD: LDS per work group). PTX is the
-// lowest version that has the chip: it decides how old an assembler may be. Arithmetic on bf16 is
+// lowest version that has the chip and what we use of it: it decides how old an assembler may be. Arithmetic on bf16 is
 // the chip's when add and mul on it are single instructions (sm_80 has fma alone).
 //
 //===----------------------------------------------------------------------===//
@@ -14,20 +14,28 @@
 
 using namespace tk;
 
+/// mma.sync since sm_80; of fp8 since sm_89.
+static constexpr MatrixKinds matrixKindsOf(int compute) {
+  MatrixKinds kinds = matrixBit(MatrixKind::F16) | matrixBit(MatrixKind::BF16) |
+                      matrixBit(MatrixKind::Tf32) | matrixBit(MatrixKind::F64) | matrixBit(MatrixKind::I8);
+  return compute >= 89 ? kinds | matrixBit(MatrixKind::Fp8) : kinds;
+}
+
 static constexpr Target nvidia(std::string_view name, std::string_view what, bool supported,
                                int compute, int ptx, int64_t sharedBytes, int vectorBytes,
                                bool bf16) {
   return {name, name, what, Vendor::Nvidia, supported,
           name.back() == 'a' ? Match::Exact : Match::AtLeast, compute / 10, compute % 10, ptx,
           /*warpSize=*/32, sharedBytes, /*registersPerThread=*/255, /*maxThreadsPerBlock=*/1024,
-          vectorBytes, bf16};
+          vectorBytes, bf16, /*hasFp8Conversion=*/compute >= 89, /*hasAsyncCopy=*/true, matrixKindsOf(compute)};
 }
 
 static constexpr Target amd(std::string_view name, std::string_view what, int waveSize,
                             int64_t sharedBytes, bool bf16) {
   return {name, name, what, Vendor::Amd, /*supported=*/false, Match::Exact,
           /*computeMajor=*/0, /*computeMinor=*/0, /*ptxVersion=*/0, waveSize, sharedBytes,
-          /*registersPerThread=*/256, /*maxThreadsPerBlock=*/1024, /*maxVectorBytes=*/16, bf16};
+          /*registersPerThread=*/256, /*maxThreadsPerBlock=*/1024, /*maxVectorBytes=*/16, bf16,
+          /*hasFp8Conversion=*/false, /*hasAsyncCopy=*/false, /*matrixKinds=*/0};
 }
 
 static constexpr int64_t kKiB = 1024;
@@ -35,7 +43,7 @@ static constexpr int64_t kKiB = 1024;
 static constexpr Target kTargets[] = {
     nvidia("sm_80", "Ampere: A100, A30", true, 80, 80, 163 * kKiB, 16, false),
     nvidia("sm_86", "Ampere: A10, A40, RTX 30", true, 86, 80, 99 * kKiB, 16, false),
-    nvidia("sm_89", "Ada: L4, L40S, RTX 40", true, 89, 80, 99 * kKiB, 16, false),
+    nvidia("sm_89", "Ada: L4, L40S, RTX 40", true, 89, 81, 99 * kKiB, 16, false),
     nvidia("sm_90a", "Hopper: H100, H200", true, 90, 80, 227 * kKiB, 16, true),
     nvidia("sm_100a", "Blackwell: B200, GB200", false, 100, 86, 227 * kKiB, 32, true),
     nvidia("sm_103a", "Blackwell Ultra: B300, GB300", false, 103, 88, 227 * kKiB, 32, true),

@@ -64,7 +64,11 @@ int diagnosticCode(llvm::StringRef message);
 template <const DiagSpec &Spec, class... Args>
 mlir::InFlightDiagnostic emit(mlir::Location loc, Args &&...args) {
   static_assert(sizeof...(Args) == size_t(Spec.numArgs), "wrong number of arguments");
-  mlir::InFlightDiagnostic diag = loc.getContext()->getDiagEngine().emit(loc, Spec.severity);
+  // MLIR knows notes only below other messages: a note of its own goes as a remark, and Render.cpp
+  // gives it the severity of the list.
+  constexpr mlir::DiagnosticSeverity severity =
+      Spec.severity == mlir::DiagnosticSeverity::Note ? mlir::DiagnosticSeverity::Remark : Spec.severity;
+  mlir::InFlightDiagnostic diag = loc.getContext()->getDiagEngine().emit(loc, severity);
   std::string text = llvm::formatv(Spec.text.data(), std::forward<Args>(args)...).str();
   diag << "TK" << Spec.code << ": " << text;
   return diag;

@@ -74,11 +74,20 @@ static int takeCode(std::string &message) {
   return code;
 }
 
+/// A note of its own comes as a remark (emit in Diagnostics.h).
+static bool isNote(int code) {
+  return llvm::any_of(allDiagnostics(), [&](const DiagSpec *spec) {
+    return spec->code == code && spec->severity == DiagnosticSeverity::Note;
+  });
+}
+
 void DiagnosticBuffer::add(mlir::Diagnostic &diag) {
   DiagRecord record;
   record.severity = diag.getSeverity();
   record.message = diag.str();
   record.code = takeCode(record.message);
+  if (record.severity == DiagnosticSeverity::Remark && isNote(record.code))
+    record.severity = DiagnosticSeverity::Note;
   record.place = placeOf(diag.getLocation());
   for (mlir::Diagnostic &note : diag.getNotes()) {
     std::string text = note.str();

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "ir/target/Matrix.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <string_view>
@@ -32,6 +33,9 @@ struct Target {
   int maxThreadsPerBlock;
   int maxVectorBytes; // widest global access of a thread
   bool hasBf16Arithmetic;
+  bool hasFp8Conversion; // instructions between f16, f32 and OCP's fp8
+  bool hasAsyncCopy;       // from global to shared memory, past the registers
+  MatrixKinds matrixKinds; // of instructions that a warp runs
 };
 
 } // namespace tk

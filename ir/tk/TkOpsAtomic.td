@@ -6,24 +6,6 @@ include "ir/tk/TkTypes.td"
 include "ir/tk/TkOpsMemory.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Tk_MemOrder : I32EnumAttr<"MemOrder", "what an atomic operation orders", [
-    I32EnumAttrCase<"relaxed", 0>, I32EnumAttrCase<"acquire", 1>, I32EnumAttrCase<"release", 2>,
-    I32EnumAttrCase<"acq_rel", 3>]> {
-  let cppNamespace = "::tk";
-}
-
-def Tk_MemScope : I32EnumAttr<"MemScope", "among whom an atomic operation is one", [
-    I32EnumAttrCase<"cta", 0>, I32EnumAttrCase<"gpu", 1>, I32EnumAttrCase<"sys", 2>]> {
-  let cppNamespace = "::tk";
-}
-
-def Tk_AtomicKind : I32EnumAttr<"AtomicKind", "what an atomic operation does", [
-    I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>,
-    I32EnumAttrCase<"And", 3, "and">, I32EnumAttrCase<"Or", 4, "or">,
-    I32EnumAttrCase<"Xor", 5, "xor">, I32EnumAttrCase<"exchange", 6>]> {
-  let cppNamespace = "::tk";
-}
-
 def Tk_AtomicRmwOp : Tk_Op<"atomic_rmw", [Tk_MemoryEffects, AllTypesMatch<["value", "result"]>]> {
   let summary = "change memory in one step";
   let description = [{

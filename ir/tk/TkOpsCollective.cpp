@@ -92,7 +92,8 @@ LogicalResult GatherOp::verify() {
   if (indices.getShape() != ArrayRef<int64_t>(shape))
     return emitOpError() << "indices " << indices << " do not fit the operand " << from
                          << " along axis " << getAxis();
-  if (getResult().getType() != RankedTensorType::get(shape, from.getElementType()))
+  if (tileSides(getResult().getType()) != ArrayRef<int64_t>(shape) ||
+      elementTypeOf(getResult().getType()) != from.getElementType())
     return emitOpError() << "the result should have shape [" << shape << "], is "
                          << getResult().getType();
   return success();

@@ -158,8 +158,9 @@ def Tk_DotScaledOp : Tk_Op<"dot_scaled", [Pure, AllTypesMatch<["acc", "result"]>
         %c : tensor<64x64xf4E2M1FN>, tensor<64x32xf8E4M3FN>, tensor<64x32xf32>
     ```
   }];
-  let arguments = (ins Tk_Tile:$a, Optional<Tk_Tile>:$a_scale, Tk_Tile:$b, Optional<Tk_Tile>:$b_scale,
-                       Tk_Tile:$acc);
+  // What may be absent stands last: the inference of the result's type counts operands to `acc`.
+  let arguments = (ins Tk_Tile:$a, Tk_Tile:$b, Tk_Tile:$acc, Optional<Tk_Tile>:$a_scale,
+                       Optional<Tk_Tile>:$b_scale);
   let results = (outs Tk_Tile:$result);
   let assemblyFormat = [{
     $a (`scale` $a_scale^ `:` type($a_scale))? `,` $b (`scale` $b_scale^ `:` type($b_scale))? `,`

@@ -43,7 +43,9 @@ LogicalResult StrideOp::verify() { return verifyAxis(*this, getView().getType(),
 
 LogicalResult BaseOp::verify() {
   ViewType view = getView().getType();
-  if (getResult().getType().getPointee() != view.getElement() ||
+  Type element = elementBits(view.getElement()) < 8 ? IntegerType::get(getContext(), 8)
+                                                    : view.getElement(); // no address of half a byte
+  if (getResult().getType().getPointee() != element ||
       getResult().getType().getAliasClass() != view.getAliasClass())
     return emitOpError() << "result " << getResult().getType() << " does not fit the view " << view;
   return success();

@@ -8,16 +8,6 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 /// Memory is one resource an alias class; `getEffects` in TkOps.cpp names it by the operand's type.
 def Tk_MemoryEffects : DeclareOpInterfaceMethods<MemoryEffectsOpInterface>;
 
-def Tk_CacheHint : I32EnumAttr<"CacheHint", "at which levels an access is cached", [
-    I32EnumAttrCase<"ca", 0>, I32EnumAttrCase<"cg", 1>, I32EnumAttrCase<"cs", 2>,
-    I32EnumAttrCase<"cv", 3>, I32EnumAttrCase<"wb", 4>, I32EnumAttrCase<"wt", 5>]> {
-  let cppNamespace = "::tk";
-}
-def Tk_EvictHint : I32EnumAttr<"EvictHint", "how soon a cache line may go", [
-    I32EnumAttrCase<"first", 0>, I32EnumAttrCase<"last", 1>, I32EnumAttrCase<"normal", 2>]> {
-  let cppNamespace = "::tk";
-}
-
 def Tk_ExtentOp : Tk_Op<"extent", [Pure]> {
   let summary = "number of elements of a view along one axis";
   let description = [{
@@ -230,7 +220,7 @@ def Tk_StoreOp : Tk_Op<"store", [Tk_MemoryEffects]> {
   let hasVerifier = 1;
 }
 
-def Tk_PrefetchOp : Tk_Op<"prefetch", [MemoryEffects<[MemRead]>]> {
+def Tk_PrefetchOp : Tk_Op<"prefetch", [MemoryEffects<[MemRead, MemWrite]>]> { // else it is dead code
   let summary = "bring memory near that will be read soon";
   let description = [{
     Addresses where `mask` is false are left alone. No result depends on it.

@@ -120,4 +120,32 @@ def Tk_ContractAttr : AttrDef<Tk_Dialect, "Contract"> {
   let genVerifyDecl = 1;
 }
 
+def Tk_CacheHint : I32EnumAttr<"CacheHint", "at which levels an access is cached", [
+    I32EnumAttrCase<"ca", 0>, I32EnumAttrCase<"cg", 1>, I32EnumAttrCase<"cs", 2>,
+    I32EnumAttrCase<"cv", 3>, I32EnumAttrCase<"wb", 4>, I32EnumAttrCase<"wt", 5>]> {
+  let cppNamespace = "::tk";
+}
+def Tk_EvictHint : I32EnumAttr<"EvictHint", "how soon a cache line may go", [
+    I32EnumAttrCase<"first", 0>, I32EnumAttrCase<"last", 1>, I32EnumAttrCase<"normal", 2>]> {
+  let cppNamespace = "::tk";
+}
+
+def Tk_MemOrder : I32EnumAttr<"MemOrder", "what an atomic operation orders", [
+    I32EnumAttrCase<"relaxed", 0>, I32EnumAttrCase<"acquire", 1>, I32EnumAttrCase<"release", 2>,
+    I32EnumAttrCase<"acq_rel", 3>]> {
+  let cppNamespace = "::tk";
+}
+
+def Tk_MemScope : I32EnumAttr<"MemScope", "among whom an atomic operation is one", [
+    I32EnumAttrCase<"cta", 0>, I32EnumAttrCase<"gpu", 1>, I32EnumAttrCase<"sys", 2>]> {
+  let cppNamespace = "::tk";
+}
+
+def Tk_AtomicKind : I32EnumAttr<"AtomicKind", "what an atomic operation does", [
+    I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>,
+    I32EnumAttrCase<"And", 3, "and">, I32EnumAttrCase<"Or", 4, "or">,
+    I32EnumAttrCase<"Xor", 5, "xor">, I32EnumAttrCase<"exchange", 6>]> {
+  let cppNamespace = "::tk";
+}
+
 #endif // TK_TYPES_TD

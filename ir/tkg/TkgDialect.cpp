@@ -1,6 +1,7 @@
-//===- TkgDialect.cpp - registration, layout attribute, buffer type, verifiers --===//
+//===- TkgDialect.cpp - registration, layout attribute, buffer type ---------------===//
 
 #include "ir/tkg/TkgDialect.h"
+#include "ir/tk/Elements.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -68,25 +69,52 @@ RankedTensorType tkg::withLayout(Type type, LayoutAttr layout) {
 // Buffer type
 //===----------------------------------------------------------------------===//
 
+static SmallVector<int64_t> rowMajor(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (int axis = int(shape.size()) - 2; axis >= 0; --axis)
+    strides[axis] = strides[axis + 1] * shape[axis + 1];
+  return strides;
+}
+
+static ArrayRef<int64_t> canonical(ArrayRef<int64_t> strides, ArrayRef<int64_t> shape) {
+  return strides == ArrayRef<int64_t>(rowMajor(shape)) ? ArrayRef<int64_t>() : strides;
+}
+
+BufType BufType::get(MLIRContext *context, ArrayRef<int64_t> shape, Type element,
+                     ArrayRef<int64_t> strides) {
+  return Base::get(context, shape, element, canonical(strides, shape));
+}
+
 Type BufType::parse(AsmParser &parser) {
-  SmallVector<int64_t> shape;
+  SmallVector<int64_t> shape, strides;
   Type element;
   if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
-      parser.parseType(element) || parser.parseGreater())
+      parser.parseType(element))
     return {};
-  return BufType::getChecked([&] { return parser.emitError(parser.getNameLoc()); },
-                             parser.getContext(), shape, element);
+  if (succeeded(parser.parseOptionalComma())) {
+    auto stride = [&] { return parser.parseInteger(strides.emplace_back()); };
+    if (parser.parseKeyword("strides") || parser.parseEqual() || parser.parseCommaSeparatedList(stride))
+      return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return Base::getChecked([&] { return parser.emitError(parser.getNameLoc()); },
+                          parser.getContext(), ArrayRef<int64_t>(shape), element,
+                          canonical(strides, shape));
 }
 
 void BufType::print(AsmPrinter &printer) const {
   printer << "<";
   for (int64_t side : getShape())
     printer << side << "x";
-  printer << getElement() << ">";
+  printer << getElement();
+  if (!getStrides().empty())
+    printer << ", strides = " << getStrides();
+  printer << ">";
 }
 
 LogicalResult BufType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
-                              Type element) {
+                              Type element, ArrayRef<int64_t> strides) {
   if (shape.empty())
     return emitError() << "a buffer has rank 1 or more";
   for (int64_t side : shape)
@@ -94,6 +122,8 @@ LogicalResult BufType::verify(function_ref<InFlightDiagnostic()> emitError, Arra
       return emitError() << "a buffer's side is " << side;
   if (!element.isIntOrFloat() && !isa<tk::PtrType>(element))
     return emitError() << "element " << element << " is not an element that memory holds";
+  if (!strides.empty() && strides.size() != shape.size())
+    return emitError() << strides.size() << " strides for rank " << shape.size();
   return success();
 }
 
@@ -104,113 +134,15 @@ int64_t BufType::getNumElements() const {
   return count;
 }
 
-int64_t BufType::getBytes() const { return getNumElements() * tk::elementBits(getElement()) / 8; }
+int64_t BufType::getElementBytes() const { return tk::elementBytes(getElement()); }
 
-//===----------------------------------------------------------------------===//
-// Operations
-//===----------------------------------------------------------------------===//
-
-static void addGlobalEffect(SmallVectorImpl<MemoryEffects::EffectInstance> &effects,
-                            OpOperand &base, MemoryEffects::Effect *effect) {
-  auto ptr = cast<tk::PtrType>(base.get().getType());
-  Attribute parameter =
-      IntegerAttr::get(IntegerType::get(ptr.getContext(), 64), ptr.getAliasClass());
-  effects.emplace_back(effect, &base, parameter, SideEffects::DefaultResource::get());
+int64_t BufType::stride(unsigned axis) const {
+  return getStrides().empty() ? rowMajor(getShape())[axis] : getStrides()[axis];
 }
 
-void LoadOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  if (!getReadonly()) // what nobody writes can be read at any time, or not at all
-    addGlobalEffect(effects, getBaseMutable(), MemoryEffects::Read::get());
-}
-void StoreOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addGlobalEffect(effects, getBaseMutable(), MemoryEffects::Write::get());
-}
-
-/// Rules that loads and stores share: shapes, element, layouts, vector.
-static LogicalResult verifyAccess(Operation *op, tk::PtrType base, RankedTensorType offset,
-                                  RankedTensorType value, Value mask, int64_t vector) {
-  if (offset.getShape() != value.getShape() || base.getPointee() != value.getElementType())
-    return op->emitOpError() << "base " << base << " and offset " << offset
-                             << " do not fit the tile " << value;
-  if (!offset.getElementType().isInteger(32) && !offset.getElementType().isInteger(64))
-    return op->emitOpError() << "offset " << offset << " is neither i32 nor i64";
-  if (mask && (cast<RankedTensorType>(mask.getType()).getShape() != value.getShape() ||
-               !tk::elementTypeOf(mask.getType()).isInteger(1)))
-    return op->emitOpError() << "mask " << mask.getType() << " does not fit the tile " << value;
-  if (offset.getEncoding() != value.getEncoding() ||
-      (mask && cast<RankedTensorType>(mask.getType()).getEncoding() != value.getEncoding()))
-    return op->emitOpError() << "offset, mask and tile differ in layout";
-  if (vector < 1 || (vector & (vector - 1)))
-    return op->emitOpError() << "vector of " << vector << " is not a power of two";
-  return success();
-}
-
-LogicalResult LoadOp::verify() {
-  if (getFill() && getFill().getType() != getBase().getType().getPointee())
-    return emitOpError() << "fill is " << getFill().getType();
-  return verifyAccess(*this, getBase().getType(), cast<RankedTensorType>(getOffset().getType()),
-                      cast<RankedTensorType>(getResult().getType()), getMask(),
-                      int64_t(getVector()));
-}
-
-LogicalResult StoreOp::verify() {
-  return verifyAccess(*this, getBase().getType(), cast<RankedTensorType>(getOffset().getType()),
-                      cast<RankedTensorType>(getValue().getType()), getMask(),
-                      int64_t(getVector()));
-}
-
-LogicalResult ConvertOp::verify() {
-  auto from = cast<RankedTensorType>(getValue().getType());
-  auto to = cast<RankedTensorType>(getResult().getType());
-  if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType())
-    return emitOpError() << "changes " << from << " into " << to;
-  if (!layoutOf(from) || !layoutOf(to))
-    return emitOpError() << "needs a layout on both sides";
-  if (getHow() != "registers" && getHow() != "shared")
-    return emitOpError() << "has no way `" << getHow() << "`";
-  llvm::Expected<tk::LayoutConversion> map =
-      tk::LayoutConversion::create(layoutOf(from).getMap(), layoutOf(to).getMap());
-  if (!map)
-    return emitOpError() << llvm::toString(map.takeError());
-  if (getHow() == "registers" && !map->isRenaming())
-    return emitOpError() << "is no renaming of registers: which one a thread needs depends on the thread";
-  return success();
-}
-
-LogicalResult ReduceOp::verify() {
-  if (getOperands().empty())
-    return emitOpError() << "needs an operand";
-  Block &block = getCombine().front();
-  auto yield = dyn_cast<YieldOp>(block.getTerminator());
-  if (!yield || yield.getValues().size() != getOperands().size() ||
-      block.getNumArguments() != 2 * getOperands().size())
-    return emitOpError() << "the region must take two values and yield one for each operand";
-  auto first = cast<RankedTensorType>(getOperands().front().getType());
-  if (int64_t(getAxis()) < 0 || int64_t(getAxis()) >= first.getRank())
-    return emitOpError() << "axis " << getAxis() << " is not an axis of " << first;
-  return success();
-}
-
-static LogicalResult verifyBuffer(Operation *op, RankedTensorType tile, BufType buffer) {
-  if (tile.getShape() != buffer.getShape() || tile.getElementType() != buffer.getElement())
-    return op->emitOpError() << "tile " << tile << " does not fit the buffer " << buffer;
-  return success();
-}
-LogicalResult BufStoreOp::verify() {
-  return verifyBuffer(*this, cast<RankedTensorType>(getValue().getType()), getBuffer().getType());
-}
-LogicalResult BufLoadOp::verify() {
-  return verifyBuffer(*this, cast<RankedTensorType>(getResult().getType()), getBuffer().getType());
-}
-
-LogicalResult PtxLoadOp::verify() {
-  if (getResults().empty() || getResults().size() > 4 ||
-      getResults().getTypes() != getFills().getTypes())
-    return emitOpError() << "needs one to four words, and a fill of the same type for each";
-  return success();
-}
-LogicalResult PtxStoreOp::verify() {
-  if (getWords().empty() || getWords().size() > 4)
-    return emitOpError() << "needs one to four words";
-  return success();
+int64_t BufType::getBytes() const {
+  int64_t last = 0;
+  for (auto [axis, side] : llvm::enumerate(getShape()))
+    last += (side - 1) * stride(axis);
+  return (last + 1) * getElementBytes();
 }

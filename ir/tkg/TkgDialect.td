@@ -41,16 +41,26 @@ def Tkg_BufType : TypeDef<Tkg_Dialect, "Buf"> {
   let mnemonic = "buf";
   let summary = "a buffer in the block's shared memory";
   let description = [{
-    `!tkg.buf<4x8xf32>`: row-major, the last axis runs fastest. Never the result, argument or
-    select operand of control flow.
+    `!tkg.buf<4x8xf32>`: row-major, the last axis runs fastest. `!tkg.buf<4x8xf32, strides = 9, 1>`:
+    neighbours along the axes lie so many elements apart. Elements under 8 bits take a byte each. Never
+    the result, argument or select operand of control flow.
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$element);
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$element,
+                        OptionalArrayRefParameter<"int64_t">:$strides);
   // `4x8xf32` is a shaped type's dimension list, which the declarative format cannot parse.
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  // Strides of the row-major order are left away, so that equal types are equal.
+  let skipDefaultBuilders = 1;
+  let builders = [TypeBuilder<(ins "llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$element,
+                                   CArg<"llvm::ArrayRef<int64_t>", "{}">:$strides)>];
   let extraClassDeclaration = [{
     int64_t getNumElements() const;
+    int64_t getElementBytes() const;
+    /// From the first to the last element of a type without negative strides.
     int64_t getBytes() const;
+    /// Distance of neighbours along an axis, in elements.
+    int64_t stride(unsigned axis) const;
   }];
 }
 

@@ -84,6 +84,32 @@ static TileRuns expandRuns(const TileRuns &in, unsigned newAxis) {
   return runs;
 }
 
+/// Of aligned blocks of `length` elements: blocks of the power of two in it are alike.
+static AxisRuns promisedRuns(int64_t contiguous, int64_t constant, int64_t multiple) {
+  AxisRuns axis;
+  axis.contiguity = powerOfTwoIn(contiguous);
+  axis.constancy = powerOfTwoIn(constant);
+  // Where a longer block is cut, the later pieces begin at multiples of their length at most.
+  axis.divisor = powerOfTwoIn(multiple);
+  if (axis.contiguity != contiguous)
+    axis.divisor = std::min(axis.divisor, axis.contiguity);
+  return axis;
+}
+
+/// What is known and what is promised both hold.
+static TileRuns hintRuns(const TileRuns &known, HintOp hint) {
+  TileRuns runs = known;
+  for (auto [i, axis] : llvm::enumerate(runs)) {
+    AxisRuns promised = promisedRuns(hint.getContiguous()[i], hint.getConstant()[i],
+                                     hint.getMultipleOf()[i]);
+    // The first elements of longer runs are first elements of shorter ones.
+    axis.divisor = std::max(axis.divisor, promised.divisor);
+    axis.contiguity = std::max(axis.contiguity, promised.contiguity);
+    axis.constancy = std::max(axis.constancy, promised.constancy);
+  }
+  return runs;
+}
+
 TileRuns ContiguityAnalysis::runs(Value tile) {
   auto it = known.find(tile);
   if (it != known.end())
@@ -130,6 +156,7 @@ TileRuns ContiguityAnalysis::compute(Value tile) {
       .Case<arith::SubIOp>([&](auto sub) { return addRuns(runs(sub.getLhs()), runs(sub.getRhs()), true); })
       .Case<arith::MulIOp>([&](auto mul) { return mulRuns(runs(mul.getLhs()), runs(mul.getRhs())); })
       .Case<arith::ExtSIOp>([&](auto ext) { return runs(ext.getIn()); })
+      .Case([&](HintOp hint) { return hintRuns(runs(hint.getValue()), hint); })
       .Case([&](arith::CmpIOp cmp) {
         TileRuns a = runs(cmp.getLhs()), b = runs(cmp.getRhs());
         // Other comparisons change at bound + 1, which is no multiple of a group.

@@ -32,6 +32,71 @@ LinearLayout tk::broadcastOperandLayout(const LinearLayout &to, ArrayRef<int64_t
   return layout;
 }
 
+/// The bases of a layout, each changed by `change`; those for which it says false are left out.
+static llvm::Expected<LinearLayout>
+changeBases(const LinearLayout &layout, ArrayRef<int32_t> shape, ArrayRef<int32_t> lowRegisters,
+            unsigned axis, llvm::function_ref<bool(InDim, Coords &)> change) {
+  std::vector<DimBases> dims;
+  for (InDim dim : {InDim::Register, InDim::Lane, InDim::Warp, InDim::Block}) {
+    DimBases bases{dim, {}};
+    if (dim == InDim::Register)
+      for (int32_t step : lowRegisters) {
+        bases.bases.push_back(std::vector<int32_t>(layout.rank(), 0));
+        bases.bases.back()[axis] = step;
+      }
+    for (unsigned bit = 0; bit < layout.numBits(dim); ++bit) {
+      Coords basis = layout.basis(dim, bit);
+      if (change(dim, basis))
+        bases.bases.emplace_back(basis.begin(), basis.end());
+    }
+    dims.push_back(std::move(bases));
+  }
+  return LinearLayout::fromBases(dims, shape, layout.repeats());
+}
+
+LinearLayout tk::splitElements(const LinearLayout &layout, unsigned axis, int32_t ratio) {
+  SmallVector<int32_t> shape(layout.shape()), parts;
+  shape[axis] *= ratio;
+  for (int32_t step = 1; step < ratio; step *= 2)
+    parts.push_back(step);
+  return llvm::cantFail(changeBases(layout, shape, parts, axis, [&](InDim, Coords &basis) {
+    basis[axis] *= ratio;
+    return true;
+  }));
+}
+
+std::optional<LinearLayout> tk::joinElements(const LinearLayout &layout, unsigned axis, int32_t ratio) {
+  SmallVector<int32_t> shape(layout.shape());
+  if (layout.coreSize(axis) < ratio)
+    return std::nullopt;
+  shape[axis] /= ratio;
+  int32_t parts = 0; // steps within a whole that registers make
+  bool isWhole = true;
+  auto joined = changeBases(layout, shape, {}, axis, [&](InDim dim, Coords &basis) {
+    int32_t step = basis[axis];
+    if (step % ratio == 0) {
+      basis[axis] /= ratio;
+      return true;
+    }
+    isWhole &= dim == InDim::Register && step < ratio && llvm::isPowerOf2_32(step) && !(parts & step);
+    for (unsigned other = 0; other < layout.rank(); ++other)
+      isWhole &= other == axis || basis[other] == 0;
+    parts |= step;
+    return false;
+  });
+  if (!joined) {
+    llvm::consumeError(joined.takeError());
+    return std::nullopt;
+  }
+  return isWhole && parts == ratio - 1 ? std::optional(*joined) : std::nullopt;
+}
+
+int64_t tk::bitcastRatio(BitcastOp op) {
+  int64_t from = elementTypeOf(op.getValue().getType()).getIntOrFloatBitWidth();
+  int64_t to = elementTypeOf(op.getType()).getIntOrFloatBitWidth();
+  return std::max(from, to) / std::min(from, to);
+}
+
 std::optional<AccessOperands> tk::accessOperands(Operation *op) {
   if (auto load = dyn_cast<tkg::LoadOp>(op))
     return AccessOperands{load.getBase(), load.getOffset(), load.getMask(), load.getResult()};
@@ -106,6 +171,35 @@ void LayoutPlan::tieControl(Operation *op) {
       });
 }
 
+/// The operands and results whose elements must be in the same threads. Operations that move data
+/// take their other operands in any layout.
+static SmallVector<Value> tiedTiles(Operation *op) {
+  return TypeSwitch<Operation *, SmallVector<Value>>(op)
+      .Case<ExpandDimsOp, BroadcastOp, SplatOp, ArangeOp, arith::ConstantOp, ReshapeOp, PermuteOp,
+            SliceOp, CatOp, PickOp>([](auto) { return SmallVector<Value>(); })
+      .Case<FlipOp, InsertOp, PutOp>([](auto move) { return SmallVector<Value>{move.getValue(), move.getResult()}; })
+      .Case([](GatherOp gather) { return SmallVector<Value>{gather.getIndices(), gather.getResult()}; })
+      .Case([](SortOp sort) { return SmallVector<Value>{sort.getSorted(), sort.getIndices()}; })
+      .Case([](HistogramOp count) {
+        SmallVector<Value> tiles{count.getValue()};
+        if (count.getMask())
+          tiles.push_back(count.getMask());
+        return tiles;
+      })
+      .Case<DotOp, DotScaledOp>([](auto dot) { return SmallVector<Value>{dot.getAcc(), dot.getResult()}; })
+      .Case([](tkg::StoreOp store) {
+        SmallVector<Value> tiles{store.getOffset()};
+        if (store.getMask())
+          tiles.push_back(store.getMask());
+        return tiles;
+      })
+      .Default([](Operation *op) {
+        SmallVector<Value> tiles(op->getOperands());
+        llvm::append_range(tiles, op->getResults());
+        return tiles;
+      });
+}
+
 void LayoutPlan::tieOperation(Operation *op) {
   if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
     return tieControl(op);
@@ -118,26 +212,117 @@ void LayoutPlan::tieOperation(Operation *op) {
   for (Value result : op->getResults())
     if (isTile(result))
       idOf(result);
-  if (isa<ExpandDimsOp, BroadcastOp, SplatOp, ArangeOp, arith::ConstantOp>(op))
-    return;
-  SmallVector<Value> tiles(op->getOperands());
-  llvm::append_range(tiles, op->getResults());
-  tieAll(tiles);
+  tieAll(tiedTiles(op));
 }
 
 void LayoutPlan::addAccess(Operation *op) {
   std::optional<AccessOperands> access = accessOperands(op);
   if (!access)
     return;
-  Class &tiles = classes[rootOf(idOf(access->tile))];
+  Class &tiles = classes[rootOf(idOf(access->offset))];
   unsigned axis = tiles.shape.size() - 1;
   int64_t widest = contiguity.widestVector(access->base, access->offset, access->mask, axis,
                                            machine.maxVectorBytes);
   tiles.accesses.push_back({op, elementBits(access->tile.getType()) / 8, widest});
 }
 
+/// The matrix instruction for a product, if the target has one for its types and sides.
+static std::optional<MatrixKind> matrixKindOf(DotOp dot, const MachineShape &machine) {
+  ArrayRef<int64_t> a = shapeOf(dot.getA()), c = shapeOf(dot.getResult());
+  Type left = elementTypeOf(dot.getA().getType()), right = elementTypeOf(dot.getB().getType());
+  if (a.size() != 2 || left != right)
+    return std::nullopt;
+  std::optional<MatrixKind> kind;
+  if (left.isF16())
+    kind = MatrixKind::F16;
+  else if (left.isBF16())
+    kind = MatrixKind::BF16;
+  else if (left.isF32())
+    kind = MatrixKind::Tf32;
+  else if (left.isF64())
+    kind = MatrixKind::F64;
+  else if (left.isInteger(8))
+    kind = MatrixKind::I8;
+  if (!kind || !(machine.matrixKinds & matrixBit(*kind)))
+    return std::nullopt;
+  // Padding along M and N costs time alone; along K it would take part in the sum. A power of two,
+  // for the steps are bits of a layout.
+  const MatrixInstruction &one = matrixInstruction(*kind);
+  bool fits = a[1] >= one.k && llvm::isPowerOf2_64(a[1]) && c[0] * 2 >= one.m && c[1] >= one.n;
+  return fits ? kind : std::nullopt;
+}
+
+void LayoutPlan::addProduct(DotOp dot) {
+  Class &result = classes[rootOf(idOf(dot.getResult()))];
+  result.isProduct = true;
+  std::optional<MatrixKind> kind = matrixKindOf(dot, machine);
+  if (!kind)
+    return;
+  Class &left = classes[rootOf(idOf(dot.getA()))];
+  left.feedsProduct = true;
+  int64_t k = shapeOf(dot.getA())[1];
+  if (!result.tiling)
+    result.tiling = MatrixTiling{*kind, int32_t(result.shape[0]), int32_t(result.shape[1]), int32_t(k), 1, 1};
+}
+
+static constexpr StringRef kTilingFields[] = {"m", "n", "k", "warps_m", "warps_n"};
+
+Attribute tk::tilingAttr(MLIRContext *context, const MatrixTiling &tiling) {
+  Builder builder(context);
+  SmallVector<NamedAttribute> fields{builder.getNamedAttr("kind", builder.getStringAttr(tiling.instruction().name))};
+  for (auto [name, value] : llvm::zip(kTilingFields, std::initializer_list<int32_t>{tiling.m, tiling.n, tiling.k,
+                                                                                    tiling.warpsM, tiling.warpsN}))
+    fields.push_back(builder.getNamedAttr(name, builder.getI32IntegerAttr(value)));
+  return builder.getDictionaryAttr(fields);
+}
+
+std::optional<MatrixTiling> tk::tilingOf(Attribute attribute) {
+  auto fields = dyn_cast_or_null<DictionaryAttr>(attribute);
+  std::optional<MatrixKind> kind =
+      fields ? parseMatrixKind(fields.getAs<StringAttr>("kind").getValue()) : std::nullopt;
+  if (!kind)
+    return std::nullopt;
+  auto field = [&](StringRef name) { return int32_t(fields.getAs<IntegerAttr>(name).getInt()); };
+  return MatrixTiling{*kind, field("m"), field("n"), field("k"), field("warps_m"), field("warps_n")};
+}
+
+std::optional<MatrixTiling> LayoutPlan::tilingOf(Operation *op) {
+  auto dot = dyn_cast<DotOp>(op);
+  std::optional<MatrixKind> kind = dot ? matrixKindOf(dot, machine) : std::nullopt;
+  const Class *result = kind ? &classes[rootOf(idOf(dot.getResult()))] : nullptr;
+  if (!result || !result->tiling || result->tiling->instruction().m != matrixInstruction(*kind).m)
+    return std::nullopt;
+  MatrixTiling tiling = *result->tiling; // several products may share an accumulator, but not a K
+  tiling.kind = *kind;
+  tiling.k = int32_t(shapeOf(dot.getA())[1]);
+  return tiling;
+}
+
+void LayoutPlan::keepTogether(Class &tiles, unsigned axis, int32_t count) {
+  tiles.together.resize(tiles.shape.size(), 1);
+  tiles.together[axis] = std::max(tiles.together[axis], count);
+}
+
+/// Each side can follow the other; a thread should have all parts of a whole.
+void LayoutPlan::addBitcast(BitcastOp op) {
+  int64_t ratio = bitcastRatio(op);
+  if (ratio == 1 || !isTile(op.getResult()))
+    return;
+  unsigned from = rootOf(idOf(op.getValue())), to = rootOf(idOf(op.getResult()));
+  classes[from].links.push_back({to, op});
+  classes[to].links.push_back({from, op});
+  bool joins = shapeOf(op.getResult())[*op.getAxis()] < shapeOf(op.getValue())[*op.getAxis()];
+  keepTogether(classes[joins ? from : to], *op.getAxis(), ratio);
+}
+
 void LayoutPlan::addLinks(Operation *op) {
   TypeSwitch<Operation *>(op)
+      .Case([&](BitcastOp bitcast) { addBitcast(bitcast); })
+      .Case([&](AsmOp assembly) { // an execution without neighbours repeats one
+        for (Value result : assembly.getResults())
+          if (isTile(result))
+            keepTogether(classes[rootOf(idOf(result))], shapeOf(result).size() - 1, assembly.getPack());
+      })
       .Case([&](ReduceOp reduce) {
         Value operand = reduce.getOperands().front();
         unsigned parent = rootOf(idOf(operand));
@@ -149,11 +334,33 @@ void LayoutPlan::addLinks(Operation *op) {
       .Case<ExpandDimsOp, BroadcastOp>([&](auto shape) {
         classes[rootOf(idOf(shape.getValue()))].links.push_back(
             {rootOf(idOf(shape.getResult())), op});
-      });
+      })
+      .Case<ReshapeOp, PermuteOp>([&](auto shape) {
+        unsigned from = rootOf(idOf(shape.getValue())), to = rootOf(idOf(shape.getResult()));
+        classes[from].links.push_back({to, op, false});
+        classes[to].links.push_back({from, op, true});
+      })
+      .Case([&](DotOp dot) { addProduct(dot); })
+      .Case([&](DotScaledOp dot) { classes[rootOf(idOf(dot.getResult()))].isProduct = true; });
+}
+
+/// A stored tile has the layout of its addresses, unless it comes from matrix instructions, whose
+/// fragments are written in short pieces: such a tile is brought into another layout.
+void LayoutPlan::tieStores() {
+  llvm::DenseSet<unsigned> products;
+  kernel.walk([&](DotOp dot) {
+    if (matrixKindOf(dot, machine))
+      products.insert(rootOf(idOf(dot.getResult())));
+  });
+  kernel.walk([&](tkg::StoreOp store) {
+    if (!products.contains(rootOf(idOf(store.getValue()))))
+      tie(store.getValue(), store.getOffset());
+  });
 }
 
 void LayoutPlan::collect() {
   kernel.walk([&](Operation *op) { tieOperation(op); });
+  tieStores();
   for (unsigned id = 0; id < values.size(); ++id) {
     Class &tiles = classes[rootOf(id)];
     tiles.shape.assign(shapeOf(values[id]).begin(), shapeOf(values[id]).end());
@@ -164,14 +371,41 @@ void LayoutPlan::collect() {
     addLinks(op);
     addAccess(op);
   });
+  kernel.walk([&](DotOp dot) {
+    Class &result = classes[rootOf(idOf(dot.getResult()))];
+    result.afterProduct |= classes[rootOf(idOf(dot.getA()))].isProduct;
+  });
 }
 
 //===----------------------------------------------------------------------===//
 // Choice
 //===----------------------------------------------------------------------===//
 
-LinearLayout LayoutPlan::follow(const Class &child, const Link &link) {
+/// The layout of shape `shape` that a reshape or permutation gives (or takes, unless `toResult`) for
+/// free when its other side is in `parent`.
+static std::optional<LinearLayout> followShape(const LinearLayout &parent, ArrayRef<int64_t> shape,
+                                               Operation *op, bool toResult) {
+  if (isa<ReshapeOp>(op))
+    return parent.reshape(SmallVector<int32_t>(shape.begin(), shape.end()));
+  SmallVector<unsigned> order(shape.size());
+  for (auto [i, axis] : llvm::enumerate(cast<PermuteOp>(op).getOrder()))
+    order[toResult ? i : axis] = unsigned(toResult ? axis : i);
+  return parent.transpose(order);
+}
+
+std::optional<LinearLayout> LayoutPlan::follow(const Class &child, const Link &link) {
   const LinearLayout &parent = *classes[link.parent].layout;
+  if (auto bitcast = dyn_cast<BitcastOp>(link.op)) {
+    unsigned axis = *bitcast.getAxis();
+    int32_t ratio = bitcastRatio(bitcast);
+    return child.shape[axis] > parent.shape()[axis] ? splitElements(parent, axis, ratio)
+                                                    : joinElements(parent, axis, ratio);
+  }
+  if (isa<ReshapeOp, PermuteOp>(link.op)) {
+    if (!child.accesses.empty() || child.isProduct)
+      return std::nullopt; // its own wishes come first
+    return followShape(parent, child.shape, link.op, link.toResult);
+  }
   if (auto reduce = dyn_cast<ReduceOp>(link.op))
     return reducedLayout(parent, reduce.getAxis());
   if (auto expand = dyn_cast<ExpandDimsOp>(link.op))
@@ -214,6 +448,19 @@ static int32_t repeatsOf(ArrayRef<int32_t> shape, int64_t vector, bool warpsOnRo
   return power >= vector * machine.warpSize * warps ? side / power : 1;
 }
 
+/// A thread of a product by multiply-adds reads one row and one column for each of its elements: a
+/// block of up to 4 x 4 reads the fewest.
+static void dealProduct(ArrayRef<int32_t> shape, SmallVector<int32_t> &perThread,
+                        const MachineShape &machine) {
+  int64_t elements = 1;
+  for (int32_t side : shape)
+    elements *= llvm::PowerOf2Ceil(side);
+  int64_t most = std::max<int64_t>(1, elements / machine.threads());
+  unsigned n = shape.size() - 1, m = n - 1;
+  perThread[n] = int32_t(std::min<int64_t>({4, most, int64_t(llvm::PowerOf2Ceil(shape[n]))}));
+  perThread[m] = int32_t(std::min<int64_t>({4, most / perThread[n], int64_t(llvm::PowerOf2Ceil(shape[m]))}));
+}
+
 /// Lanes run along the last axis first. So do warps, unless the tile is reduced along it: then
 /// warps take other axes first, and the reduction stays within a warp.
 LinearLayout LayoutPlan::distribute(const Class &tiles, int64_t vector) {
@@ -224,6 +471,10 @@ LinearLayout LayoutPlan::distribute(const Class &tiles, int64_t vector) {
   for (unsigned i = 0; i < rank; ++i)
     order.push_back(rank - 1 - i);
   perThread[rank - 1] = vector;
+  if (tiles.isProduct)
+    dealProduct(shape, perThread, machine);
+  for (auto [axis, together] : llvm::enumerate(tiles.together))
+    perThread[axis] = std::max(perThread[axis], together);
   SmallVector<int32_t> repeats(rank, 1);
   repeats[rank - 1] = repeatsOf(shape, vector, tiles.reducedOverLast, machine);
   auto room = [&](unsigned axis) {
@@ -246,7 +497,15 @@ LinearLayout LayoutPlan::distribute(const Class &tiles, int64_t vector) {
   return llvm::cantFail(LinearLayout::blocked(shape, perThread, lanes, warps, order, repeats));
 }
 
-LinearLayout LayoutPlan::chooseOwn(const Class &tiles) {
+/// Rows stay within a warp where they are reduced, or where products follow one another: there the
+/// accumulator of the first is the left operand of the second.
+LinearLayout LayoutPlan::chooseOwn(Class &tiles) {
+  if (tiles.tiling) {
+    bool rowsInWarp = tiles.reducedOverLast || tiles.feedsProduct;
+    MatrixTiling &t = *tiles.tiling;
+    t = tileProduct(t.kind, t.m, t.n, t.k, machine.warps, rowsInWarp || tiles.afterProduct);
+    return accumulatorLayout(t);
+  }
   return distribute(tiles, chooseVector(tiles));
 }
 
@@ -295,7 +554,7 @@ LinearLayout LayoutPlan::layoutOf(Value tile) { return *classes[rootOf(idOf(tile
 
 int64_t LayoutPlan::vectorOf(Operation *op) {
   AccessOperands access = *accessOperands(op);
-  const Class &tiles = classes[rootOf(idOf(access.tile))];
+  const Class &tiles = classes[rootOf(idOf(access.offset))];
   unsigned axis = tiles.shape.size() - 1;
   for (const Access &known : tiles.accesses)
     if (known.op == op)

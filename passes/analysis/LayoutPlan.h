@@ -11,6 +11,7 @@
 
 #include "ir/tkg/TkgDialect.h"
 #include "passes/analysis/Contiguity.h"
+#include "passes/analysis/MatrixLayouts.h"
 
 namespace tk {
 
@@ -18,6 +19,7 @@ struct MachineShape {
   int64_t warpSize = 32;
   int64_t warps = 4;
   int64_t maxVectorBytes = 16;
+  MatrixKinds matrixKinds = 0;
 
   int64_t threads() const { return warpSize * warps; }
 };
@@ -27,6 +29,17 @@ LinearLayout reducedLayout(const LinearLayout &layout, unsigned axis);
 
 /// The layout that a broadcast's operand of shape `from` must have for a result in `to`.
 LinearLayout broadcastOperandLayout(const LinearLayout &to, llvm::ArrayRef<int64_t> from);
+
+/// The layout of a tile whose elements along `axis` are split into `ratio` each, all parts in the
+/// thread of the whole.
+LinearLayout splitElements(const LinearLayout &layout, unsigned axis, int32_t ratio);
+
+/// The layout of a tile in which `ratio` neighbours along `axis` are joined; none unless each thread
+/// has all of them.
+std::optional<LinearLayout> joinElements(const LinearLayout &layout, unsigned axis, int32_t ratio);
+
+/// How many elements of the narrower type of a bitcast make one of the wider; 1 when they are alike.
+int64_t bitcastRatio(BitcastOp op);
 
 class LayoutPlan {
 public:
@@ -38,6 +51,8 @@ public:
   LinearLayout layoutOf(mlir::Value tile);
   /// Elements one thread accesses at once in `access` (a tkg.load or tkg.store).
   int64_t vectorOf(mlir::Operation *access);
+  /// How a product is dealt to matrix instructions; none when none of them takes it.
+  std::optional<MatrixTiling> tilingOf(mlir::Operation *op);
   /// Facts that the decisions rest on.
   llvm::ArrayRef<mlir::Attribute> usedFacts() const { return scalars.usedFacts(); }
 
@@ -45,6 +60,7 @@ private:
   struct Link {
     unsigned parent;
     mlir::Operation *op;
+    bool toResult = false; // of a reshape or permutation: the class has its result
   };
   struct Access {
     mlir::Operation *op;
@@ -56,6 +72,11 @@ private:
     llvm::SmallVector<Access, 4> accesses;
     llvm::SmallVector<Link, 2> links;
     bool reducedOverLast = false;
+    bool isProduct = false;
+    bool feedsProduct = false; // its tiles are the left operand of another product
+    bool afterProduct = false; // the left operand of its product comes from another product
+    std::optional<MatrixTiling> tiling;
+    llvm::SmallVector<int32_t> together; // neighbours that a thread should have, by axis
     std::optional<LinearLayout> layout;
   };
 
@@ -68,8 +89,12 @@ private:
   void collect();
   void addLinks(mlir::Operation *op);
   void addAccess(mlir::Operation *op);
-  LinearLayout follow(const Class &child, const Link &link);
-  LinearLayout chooseOwn(const Class &tiles);
+  void tieStores();
+  void addProduct(DotOp op);
+  std::optional<LinearLayout> follow(const Class &child, const Link &link);
+  LinearLayout chooseOwn(Class &tiles);
+  void addBitcast(BitcastOp op);
+  void keepTogether(Class &tiles, unsigned axis, int32_t count);
   int64_t chooseVector(const Class &tiles);
   LinearLayout distribute(const Class &tiles, int64_t vector);
   mlir::LogicalResult checkRegisters(const Class &tiles);
@@ -83,6 +108,10 @@ private:
   llvm::SmallVector<unsigned> parents;
   llvm::MapVector<unsigned, Class> classes;
 };
+
+/// A tiling as an attribute, and back; null and none where there is none.
+mlir::Attribute tilingAttr(mlir::MLIRContext *context, const MatrixTiling &tiling);
+std::optional<MatrixTiling> tilingOf(mlir::Attribute attribute);
 
 /// The offset, mask and value tiles of an access, and its base.
 struct AccessOperands {

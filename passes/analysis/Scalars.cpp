@@ -54,6 +54,7 @@ std::string tk::pointerName(KernelOp kernel, unsigned argument) {
 }
 
 ScalarAnalysis::ScalarAnalysis(KernelOp kernel) : kernel(kernel) {
+  kernel.walk([&](AssumeOp assume) { addAssumption(assume); });
   auto facts = kernel->getAttrOfType<ArrayAttr>("facts");
   if (!facts)
     return;
@@ -69,10 +70,62 @@ ScalarAnalysis::ScalarAnalysis(KernelOp kernel) : kernel(kernel) {
 }
 
 //===----------------------------------------------------------------------===//
+// Promises of the author
+//===----------------------------------------------------------------------===//
+
+static std::optional<int64_t> constantOf(Value value) {
+  IntegerAttr constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return std::nullopt;
+  return constant.getValue().getSExtValue();
+}
+
+/// `a predicate number`, for signed numbers.
+static Interval intervalOf(arith::CmpIPredicate predicate, int64_t number) {
+  switch (predicate) {
+  case arith::CmpIPredicate::sge: return {number, INT64_MAX};
+  case arith::CmpIPredicate::sgt: return {number == INT64_MAX ? number : number + 1, INT64_MAX};
+  case arith::CmpIPredicate::sle: return {INT64_MIN, number};
+  case arith::CmpIPredicate::slt: return {INT64_MIN, number == INT64_MIN ? number : number - 1};
+  case arith::CmpIPredicate::eq: return {number, number};
+  default: return {};
+  }
+}
+
+/// A condition that is a conjunction of comparisons with numbers, and of `x % power == 0`. It holds
+/// of a value always where whoever makes the value comes to the promise.
+void ScalarAnalysis::addAssumption(AssumeOp assume) {
+  SmallVector<Value> conditions{assume.getCondition()};
+  while (!conditions.empty()) {
+    Operation *op = conditions.pop_back_val().getDefiningOp();
+    if (auto both = dyn_cast_or_null<arith::AndIOp>(op))
+      conditions.append({both.getLhs(), both.getRhs()});
+    auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
+    std::optional<int64_t> number = compare ? constantOf(compare.getRhs()) : std::nullopt;
+    if (!number)
+      continue;
+    Value value = compare.getLhs();
+    auto rem = value.getDefiningOp<RemOp>();
+    std::optional<int64_t> power = rem ? constantOf(rem.getRhs()) : std::nullopt;
+    bool divides = power && *power > 0 && *number == 0 && compare.getPredicate() == arith::CmpIPredicate::eq;
+    value = divides ? rem.getLhs() : value;
+    if (value.getParentBlock() != assume->getBlock())
+      continue;
+    if (divides) {
+      promisedPowers[value] = std::max(promisedPowers.lookup(value), *power & -*power);
+      continue;
+    }
+    Interval &known = promisedRanges[value], more = intervalOf(compare.getPredicate(), *number);
+    known = {std::max(known.lo, more.lo), std::min(known.hi, more.hi)};
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Intervals
 //===----------------------------------------------------------------------===//
 
-static Interval fullRange(Type type) {
+static Interval fullRange(Type tileOrScalar) {
+  Type type = elementTypeOf(tileOrScalar);
   if (type.isInteger(64) || !type.isInteger())
     return {};
   unsigned width = type.getIntOrFloatBitWidth();
@@ -95,6 +148,8 @@ Interval ScalarAnalysis::range(Value value) {
     return known->second;
   ranges[value] = fullRange(value.getType()); // what a cycle sees
   Interval result = computeRange(value);
+  if (auto promised = promisedRanges.find(value); promised != promisedRanges.end())
+    result = {std::max(result.lo, promised->second.lo), std::min(result.hi, promised->second.hi)};
   ranges[value] = result;
   return result;
 }
@@ -146,12 +201,21 @@ Interval ScalarAnalysis::computeRange(Value value) {
   Type type = value.getType();
   if (std::optional<Value> trips = tripCountOf(value))
     return {0, std::max<int64_t>(0, std::min(range(*trips).hi - 1, kLargestIndex))};
+  return rangeOfOperation(value);
+}
+
+Interval ScalarAnalysis::rangeOfOperation(Value value) {
+  Type type = value.getType();
   Operation *op = value.getDefiningOp();
-  if (!op || !type.isInteger())
+  if (!op || !elementTypeOf(type).isInteger())
     return fullRange(type);
-  IntegerAttr constant;
-  if (matchPattern(value, m_Constant(&constant)))
-    return {constant.getValue().getSExtValue(), constant.getValue().getSExtValue()};
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return {constant.getSExtValue(), constant.getSExtValue()};
+  if (isa<SplatOp, ExpandDimsOp, BroadcastOp, arith::ExtSIOp>(op))
+    return range(op->getOperand(0));
+  if (auto arange = dyn_cast<ArangeOp>(op))
+    return {int64_t(arange.getStart()), int64_t(arange.getStart()) + tileSides(type)[0] - 1};
   auto binary = [&](auto combine) {
     Interval a = range(op->getOperand(0)), b = range(op->getOperand(1));
     return hull({combine(a.lo, b.lo), combine(a.lo, b.hi), combine(a.hi, b.lo), combine(a.hi, b.hi)},
@@ -171,11 +235,10 @@ Interval ScalarAnalysis::computeRange(Value value) {
       .Case<arith::AddIOp>([&](auto) { return binary([](__int128 a, __int128 b) { return a + b; }); })
       .Case<arith::SubIOp>([&](auto) { return binary([](__int128 a, __int128 b) { return a - b; }); })
       .Case<arith::MulIOp>([&](auto) { return binary([](__int128 a, __int128 b) { return a * b; }); })
-      .Case([&](MinOp min) {
-        return min.getIsUnsigned() ? fullRange(type) : binary([](__int128 a, __int128 b) { return std::min(a, b); });
-      })
-      .Case([&](MaxOp max) {
-        return max.getIsUnsigned() ? fullRange(type) : binary([](__int128 a, __int128 b) { return std::max(a, b); });
+      .Case<MinOp, MaxOp>([&](auto pick) {
+        bool least = isa<MinOp>(op);
+        auto chosen = [least](__int128 a, __int128 b) { return least ? std::min(a, b) : std::max(a, b); };
+        return pick.getIsUnsigned() ? fullRange(type) : binary(chosen);
       })
       .Case([&](DivOp div) {
         Interval b = range(div.getRhs());
@@ -193,7 +256,7 @@ Interval ScalarAnalysis::computeRange(Value value) {
         Interval a = range(select.getTrueValue()), b = range(select.getFalseValue());
         return Interval{std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
       })
-      .Case<arith::ExtSIOp>([&](auto ext) { return range(ext.getIn()); })
+      .Case([&](HintOp hint) { return range(hint.getValue()); })
       .Case([&](arith::TruncIOp trunc) {
         Interval in = range(trunc.getIn()), full = fullRange(type);
         return in.within(full.lo, full.hi) ? in : full;
@@ -233,7 +296,7 @@ int64_t ScalarAnalysis::divisor(Value value) {
   if (known != powers.end())
     return known->second;
   powers[value] = 1; // what a cycle sees
-  int64_t result = computeDivisor(value);
+  int64_t result = std::max(computeDivisor(value), promisedPowers.lookup(value));
   powers[value] = result;
   return result;
 }
@@ -279,7 +342,16 @@ int64_t ScalarAnalysis::computeDivisor(Value value) {
       .Case([&](arith::SelectOp select) {
         return smaller(select.getTrueValue(), select.getFalseValue());
       })
+      .Case([&](ShrOp shr) {
+        APInt amount;
+        bool known = matchPattern(shr.getRhs(), m_ConstantInt(&amount)) && amount.ult(30);
+        return known ? std::max<int64_t>(divisor(shr.getLhs()) >> amount.getZExtValue(), 1) : 1;
+      })
       .Case([&](RemOp rem) { return smaller(rem.getLhs(), rem.getRhs()); })
+      .Case([&](HintOp hint) {
+        int64_t promised = hint.getMultipleOf().empty() ? 1 : powerOf(hint.getMultipleOf()[0]);
+        return std::max(promised, divisor(hint.getValue()));
+      })
       .Case<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(
           [&](auto cast) { return divisor(cast.getIn()); })
       .Default([](Operation *) { return int64_t(1); });

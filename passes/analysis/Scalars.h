@@ -1,7 +1,7 @@
 //===- Scalars.h - what is known of a kernel's scalars before it runs ---------===//
 //
-// Two questions about an integer or pointer scalar: within which interval is it, and which power
-// of two divides it (a pointer: its address in bytes)? Answers come from constants, from what the
+// Two questions about an integer or pointer scalar: within which interval is it (also asked of the
+// elements of a tile), and which power of two divides it (a pointer: its address in bytes)? Answers come from constants, from what the
 // language says (a program id is not negative) and from the kernel's *facts*: conditions on its
 // parameters, listed in its attribute `facts`, that the loader checks before it picks this
 // variant. Facts that an answer used are remembered, so that the others can be dropped.
@@ -56,7 +56,9 @@ private:
     int64_t power;
     mlir::Attribute fact;
   };
+  void addAssumption(AssumeOp assume);
   Interval computeRange(mlir::Value value);
+  Interval rangeOfOperation(mlir::Value value);
   int64_t computeDivisor(mlir::Value value);
   int64_t divisorOfExpression(mlir::Attribute expression);
   int64_t divisorOfName(llvm::StringRef name);
@@ -65,6 +67,8 @@ private:
   llvm::StringMap<Divisor> divisors;
   llvm::DenseMap<mlir::Value, Interval> ranges;
   llvm::DenseMap<mlir::Value, int64_t> powers;
+  llvm::DenseMap<mlir::Value, Interval> promisedRanges;
+  llvm::DenseMap<mlir::Value, int64_t> promisedPowers;
   llvm::SetVector<mlir::Attribute> used;
 };
 

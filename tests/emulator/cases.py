@@ -15,7 +15,8 @@ sys.path.append(os.path.join(HERE, "..", "run"))
 import random_control  # pylint: disable=wrong-import-position
 DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": np.uint16,
           "i1": np.uint8, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
-          "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64}
+          "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
+         **dict.fromkeys(operations.NARROW_FLOATS, np.uint8)}
 INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 FLOATS = ("f16", "bf16", "f32", "f64")
 SUM_TYPES = {"i8": "i32", "i16": "i32", "u8": "u32", "u16": "u32", "f16": "f32", "bf16": "f32"}
@@ -35,6 +36,7 @@ class Case:
     placements: tuple = (ALIGNED, MISALIGNED)
     exact: bool = False
     path: str = ""
+    target: str = "sm_90a"
 
 
 def random_for(name):
@@ -335,8 +337,8 @@ def control():
         program.write()
         for n, m in ((4, 2), (0, 5)):
             result.append(Case(f"random control {seed}", "\n".join(program.tk) + "\n",
-                               {"z": zeros("i64", 5)}, {"n": n, "m": m}, warps(1), (ALIGNED,),
-                               exact=True))
+                               {"z": zeros("i64", 8), "u": np.arange(64)}, {"n": n, "m": m},
+                               warps(1), (ALIGNED,), exact=True))
     return result
 
 

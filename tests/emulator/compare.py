@@ -19,11 +19,18 @@ import tempfile
 import numpy as np
 
 import cases
+import cases_memory
+import conversion_cases
+import function_cases
+import moves
 import operations
 import ptx
 
 MEMORY_BYTES = 1 << 20
 MULTIPROCESSORS = 4
+GROUPS = {**cases.GROUPS, **cases_memory.GROUPS, **moves.GROUPS, **conversion_cases.GROUPS,
+          **function_cases.GROUPS}
+PACKED = ("i4", "u4", "f4e2m1")  # two elements a byte
 FLOAT_SCALARS = ("f16", "f32", "f64")
 
 
@@ -86,28 +93,47 @@ class Comparison:
             raise RuntimeError(f"status {done.returncode} of {' '.join(arguments)}\n{done.stderr}")
 
     def compile(self):
-        self.call(self.source, "--emit=ptx", "--target=sm_90a", "-o", self.file("case.ptx"),
+        self.call(self.source, "--emit=ptx", "--target=" + self.case.target, "-o", self.file("case.ptx"),
                   "--metadata=" + self.file("case.json"), *self.case.options)
         with open(self.file("case.ptx"), encoding="utf-8") as file:
             text = file.read()
         with open(self.file("case.json"), encoding="utf-8") as file:
             return text, json.load(file)["kernels"][0]
 
+    def argument(self, name):
+        return next(arg for arg in self.kernel["args"] if arg["name"] == name.partition("[")[0])
+
     def dtype(self, name):
-        return next(arg["dtype"] for arg in self.kernel["args"] if arg["name"] == name)
+        return self.argument(name)["dtype"]
+
+    def arrays(self):
+        """The arrays that there are by name; those that a table of pointers leads to are t[0], ..."""
+        result = {}
+        for name, value in self.case.arrays.items():
+            if isinstance(value, list):
+                result.update({f"{name}[{index}]": array for index, array in enumerate(value)})
+            elif value is not None:
+                result[name] = value
+        return result
 
     def interpret(self):
         """What `tkc run` leaves in each array, and how far from it engines may be."""
         arguments = [f"{name}={value}" for name, value in self.case.scalars.items()]
-        for name, array in self.case.arrays.items():
+        for name, array in self.arrays().items():
             array = array.astype(bool) if self.dtype(name) == "i1" else array
             np.save(self.file(f"{name}.in.npy"), array)
-            arguments += [f"{name}=@" + self.file(f"{name}.in.npy"),
-                          "--out", f"{name}=@" + self.file(f"{name}.out.npy"),
+            if "[" not in name:
+                arguments.append(f"{name}=@" + self.file(f"{name}.in.npy"))
+            arguments += ["--out", f"{name}=@" + self.file(f"{name}.out.npy"),
                           "--bound", f"{name}=@" + self.file(f"{name}.bound.npy")]
+        for name, value in self.case.arrays.items():
+            if isinstance(value, list):
+                files = [self.file(f"{name}[{index}].in.npy") for index in range(len(value))]
+                arguments.append(f"{name}=[" + ", ".join("@" + file for file in files) + "]")
         self.call("run", self.source, *self.case.options, *arguments, "--no-check-init",
-                  "--no-check-nan", "--no-check-arithmetic", "--no-check-access", "--no-check-races")
-        for name in self.case.arrays:
+                  "--no-check-bounds", "--no-check-nan", "--no-check-arithmetic",
+                  "--no-check-access", "--no-check-races")
+        for name in self.arrays():
             self.expected[name] = np.load(self.file(f"{name}.out.npy"))
             self.bounds[name] = np.load(self.file(f"{name}.bound.npy"))
 
@@ -115,7 +141,7 @@ class Comparison:
         """Puts the arrays `offset` elements off alignment, their rows `padding` elements apart;
         returns them with the names that the JSON's expressions use."""
         names, placed = {**self.case.scalars, "sms": MULTIPROCESSORS}, {}
-        for name, array in self.case.arrays.items():
+        for name, array in self.arrays().items():
             gap = padding if array.ndim == 2 else 0
             columns = array.shape[-1] if array.ndim else 1
             row_bytes = columns * array.itemsize
@@ -127,12 +153,32 @@ class Comparison:
             address = memory.add((data.ravel(), valid.ravel()), offset * array.itemsize)
             placed[name] = Placed(address, row_bytes, pitch, rows)
             names[f"{name}.ptr"] = address
-            self.bind(name, array, pitch // array.itemsize, names)
+            if "[" not in name:
+                self.bind(name, array, pitch // array.itemsize, names)
+        for name, value in self.case.arrays.items():
+            if value is None:
+                self.bind_absent(name, names)
+            elif isinstance(value, list):
+                table = np.array([names[f"{name}[{index}].ptr"] for index in range(len(value))],
+                                 np.uint64).view(np.uint8)
+                names[f"{name}.ptr"] = memory.add((table, np.ones(table.size, bool)))
         return placed, names
+
+    def bind_absent(self, name, names):
+        """An argument that is not given: null, and of no extent."""
+        argument = self.argument(name)
+        names[f"{name}.ptr"] = 0
+        for axis, pair in enumerate(zip(argument.get("extents", ()), argument.get("strides", ()))):
+            names[f"{name}.e{axis}"] = names[f"{name}.s{axis}"] = 0
+            for expression in pair:
+                if isinstance(expression, str):
+                    names.setdefault(expression, 0)
 
     def bind(self, name, array, pitch, names):
         """Binds the extents and strides of a tensor."""
-        argument = next(arg for arg in self.kernel["args"] if arg["name"] == name)
+        argument = self.argument(name)
+        if argument["dtype"] in PACKED:
+            array, pitch = np.repeat(array, 2, axis=-1), 2 * pitch
         strides = [stride // array.itemsize for stride in array.strides]
         if array.ndim == 2:
             strides[0] = pitch
@@ -163,17 +209,17 @@ class Comparison:
         except (ptx.Fault, NotImplementedError) as error:
             return [repr(error)]
         problems = list(memory.problems)[:4]
-        for name in self.case.arrays:
+        for name in self.arrays():
             problems += self.differences(name, placed[name].contents(memory))
         return problems
 
     def differences(self, name, contents):
         """What is wrong with an array; NaNs are all the same."""
         wanted, bound, dtype = self.expected[name], self.bounds[name], self.dtype(name)
-        got = np.frombuffer(contents, self.case.arrays[name].dtype).reshape(wanted.shape)
+        got = np.frombuffer(contents, self.arrays()[name].dtype).reshape(wanted.shape)
         if dtype == "i1":
             wrong = got != wanted.astype(np.uint8)
-        elif dtype in operations.FLOAT_TYPES or dtype == "bf16":
+        elif operations.is_number(dtype):
             got, wanted = (numbers(array, dtype) for array in (got, wanted))
             both_nan = np.isnan(got) & np.isnan(wanted)
             same = (got == wanted) & (np.signbit(got) == np.signbit(wanted))
@@ -185,7 +231,8 @@ class Comparison:
         if not wrong.any():
             return []
         first = tuple(int(indices[0]) for indices in np.nonzero(wrong))
-        return [f"{name}{list(first)} is {got[first]}, not {wanted[first]} within {bound[first]};"
+        within = bound[first] if bound.shape == wanted.shape else 0
+        return [f"{name}{list(first)} is {got[first]}, not {wanted[first]} within {within};"
                 f" {int(wrong.sum())} of {wrong.size} differ"]
 
     def problems(self, seeds):
@@ -202,9 +249,9 @@ class Comparison:
 
 def numbers(array, dtype):
     """The values in f64."""
-    if dtype == "bf16":
-        return operations.floats_of(array.view(np.uint16).astype(np.uint64), "bf16")
-    return array.astype(np.float64)
+    if dtype in operations.FLOAT_TYPES:
+        return array.astype(np.float64)
+    return operations.floats_of(array.view(f"u{array.itemsize}").astype(np.uint64), dtype)
 
 
 def parameter_bits(type_name, value):
@@ -238,11 +285,12 @@ def main():
     parser.add_argument("--tkc", default="tkc")
     parser.add_argument("--seeds", type=int, default=2, help="how many orders of the warps")
     parser.add_argument("--only", default="", help="cases whose name has this text")
-    parser.add_argument("groups", nargs="*", default=sorted(cases.GROUPS))
+    parser.add_argument("--every", type=int, default=1, help="one of so many cases")
+    parser.add_argument("groups", nargs="*", default=sorted(GROUPS))
     arguments = parser.parse_args()
     np.seterr(all="ignore")
-    chosen = [case for group in arguments.groups for case in cases.GROUPS[group]()
-              if arguments.only in case.name]
+    chosen = [case for group in arguments.groups for case in GROUPS[group]()
+              if arguments.only in case.name][:: arguments.every]
     results = [check(case, arguments.tkc, range(arguments.seeds)) for case in chosen]
     failures = sum(not good for _, good in results)
     runs = sum(count for count, _ in results)

@@ -4,6 +4,7 @@ A register is an array of 64-bit words; a value narrower than that fills the low
 instructions give the rounded exact result. An instruction that is not known raises NotImplementedError.
 """
 
+import copy
 import fractions
 import re
 
@@ -12,6 +13,44 @@ import numpy as np
 FLOAT_TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 WORDS = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 ROUNDINGS = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
+
+
+# Digits of the exponent and the fraction, the bias, and the codes of NaN (None: those of IEEE 754).
+NARROW_FLOATS = {"f8e4m3fn": (4, 3, 7, (0x7f, 0xff)), "f8e5m2": (5, 2, 15, None),
+                 "f8e4m3fnuz": (4, 3, 8, (0x80,)), "f8e5m2fnuz": (5, 2, 16, (0x80,)),
+                 "e8m0": (8, 0, 127, (0xff,))}
+PTX_NARROW = {"e4m3x2": "f8e4m3fn", "e5m2x2": "f8e5m2"}
+
+
+def narrow_values(type_name):
+    """The numbers of all codes of a float of 8 bits."""
+    exponent_bits, digits, bias, nans = NARROW_FLOATS[type_name]
+    codes = np.arange(256)
+    if type_name == "e8m0":
+        values = np.ldexp(1.0, codes - bias)
+    else:
+        exponent, fraction = (codes >> digits) & (2**exponent_bits - 1), codes & (2**digits - 1)
+        values = np.ldexp(fraction + (exponent > 0) * 2.0**digits, np.maximum(exponent, 1) - bias - digits)
+        if nans is None:
+            values[exponent == 2**exponent_bits - 1] = np.inf
+            values[(exponent == 2**exponent_bits - 1) & (fraction > 0)] = np.nan
+        values = np.where(codes & 128, -values, values)
+    if nans is not None:
+        values[list(nans)] = np.nan
+    return values
+
+
+def narrow_codes(values, type_name):
+    """Rounds to nearest even, saturates; NaN gives the code 0x7f."""
+    table = narrow_values(type_name)[:128]
+    finite = table[np.isfinite(table)]
+    magnitude = np.minimum(np.abs(np.nan_to_num(values, nan=0.0, posinf=1e300, neginf=-1e300)), finite[-1])
+    above = np.searchsorted(finite, magnitude)
+    below = np.maximum(above - 1, 0)
+    up, down = finite[above] - magnitude, magnitude - finite[below]
+    code = np.where((up < down) | ((up == down) & (above % 2 == 0)), above, below)
+    code = np.where(np.signbit(values), code | 128, code)
+    return np.where(np.isnan(values), 0x7F, code).astype(np.uint64)
 
 
 def width_of(type_name):
@@ -25,6 +64,11 @@ def mask_of(width):
 
 def is_float(type_name):
     return type_name in ("f16", "bf16", "f32", "f64")
+
+
+def is_number(type_name):
+    """Whether a dtype of the language is a float."""
+    return is_float(type_name) or type_name in NARROW_FLOATS
 
 
 def integers_of(bits, type_name):
@@ -46,6 +90,8 @@ def floats_of(bits, type_name):
     """The numbers in f64, which holds all of every type."""
     if type_name == "bf16":
         return (bits << np.uint64(16)).astype(np.uint32).view(np.float32).astype(np.float64)
+    if type_name in NARROW_FLOATS:
+        return narrow_values(type_name)[bits.astype(np.int64)]
     words = bits.astype(WORDS[width_of(type_name)])
     return words.view(FLOAT_TYPES[type_name]).astype(np.float64)
 
@@ -74,6 +120,9 @@ def bits_of_bf16(values):
 def execute(warp, instruction, active):
     """Runs an instruction that neither branches nor touches memory."""
     type_name = instruction.type
+    if type_name in ("f16x2", "bf16x2") and instruction.opcode not in ("mov", "cvt"):
+        execute_pair(warp, instruction, active)
+        return
     if instruction.opcode in SPECIAL:
         SPECIAL[instruction.opcode](warp, instruction, active)
         return
@@ -89,6 +138,51 @@ def execute(warp, instruction, active):
     else:
         raise NotImplementedError(instruction.text)
     warp.write(instruction.arguments[0], result, active)
+
+
+def execute_pair(warp, instruction, active):
+    """Two numbers in each register: the instruction for each half."""
+    half = copy.copy(instruction)
+    half.type = instruction.type[:-2]
+    half.parts = [*instruction.parts[:-1], half.type]
+    operands, results = [warp.read(name) for name in instruction.arguments[1:]], []
+    names = [f"half{i}" for i in range(len(operands) + 1)]
+    half.arguments = names
+    for shift in (0, 16):
+        for name, bits in zip(names[1:], operands):
+            warp.registers[name] = (bits >> np.uint64(shift)) & mask_of(16)
+        warp.registers[names[0]] = np.zeros(32, np.uint64)
+        execute(warp, half, np.ones(32, bool))
+        results.append(warp.registers[names[0]])
+    if instruction.opcode == "setp":
+        second = re.match(r"\S+ [^,|]*\|(%\w+)", re.sub(r"^@\S+ ", "", instruction.text))
+        warp.write(instruction.arguments[0], results[0], active)
+        if second:
+            warp.write(second[1], results[1], active)
+    else:
+        warp.write(instruction.arguments[0], results[0] | (results[1] << np.uint64(16)), active)
+def changed(instruction, old, *values):
+    """The word that an atomic operation leaves."""
+    type_name = instruction.type
+    if instruction.opcode == "ld":
+        return old
+    if instruction.opcode == "st":
+        return values[0]
+    action = next(part for part in instruction.parts if part in CHANGES)
+    if action == "cas":
+        mask = 2 ** width_of(type_name) - 1
+        return values[1] if old == values[0] & mask else old
+    words = [np.array([word], np.uint64) & mask_of(width_of(type_name)) for word in (old, values[0])]
+    if is_float(type_name):
+        total = floats_of(words[0], type_name) + floats_of(words[1], type_name)
+        return int(bits_of_floats(total, type_name)[0])
+    return int(CHANGES[action](*[int(integers_of(word, type_name)[0]) for word in words]))
+
+
+CHANGES = {
+    "add": lambda a, b: a + b, "min": min, "max": max, "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b, "exch": lambda a, b: b, "cas": None,
+}
 
 
 # --- Moves, shuffles and comparisons.
@@ -172,25 +266,65 @@ def convert(warp, instruction, active):
     """`cvt` between all types; two floats may be packed into one register."""
     parts, arguments = instruction.parts, instruction.arguments
     to, source = parts[-2:]
-    if {"sat", "satfinite", "relu"} & set(parts):
+    if "relu" in parts or ("satfinite" in parts and to not in PTX_NARROW):
         raise NotImplementedError(instruction.text)
     operands = [warp.read(name) for name in arguments[1:]]
-    if to.endswith("x2"):
-        high, low = (bits_of_floats(floats_of(bits, source), to[:-2]) for bits in operands)
+    if to == "tf32" or "tf32" in parts:  # to nearest, ties away from zero
+        words = (operands[0] + np.uint64(0x1000)) & np.uint64(0xFFFFE000)
+        finite = (operands[0] & np.uint64(0x7F800000)) != np.uint64(0x7F800000)
+        warp.write(arguments[0], np.where(finite, words, operands[0]), active)
+        return
+    if to in PTX_NARROW:
+        if source == "f16x2":
+            operands, source = [operands[0] >> np.uint64(16), operands[0] & mask_of(16)], "f16"
+        high, low = (narrow_codes(floats_of(bits & mask_of(32), source), PTX_NARROW[to])
+                     for bits in operands)
+        result = (high << np.uint64(8)) | low
+    elif source in PTX_NARROW:
+        codes = (operands[0] >> np.uint64(8), operands[0] & np.uint64(255))
+        high, low = (bits_of_floats(floats_of(code & np.uint64(255), PTX_NARROW[source]), "f16")
+                     for code in codes)
+        result = (high << np.uint64(16)) | low
+    elif to.endswith("x2"):
+        high, low = (bits_of_rounded(floats_of(bits, source), to[:-2], parts) for bits in operands)
         result = (high << np.uint64(16)) | low
     elif is_float(source):
         values = floats_of(operands[0], source)
         for name, rounding in ROUNDINGS.items():
             if name in parts:
                 values = rounding(values)
-        result = bits_of_floats(values, to) if is_float(to) else saturated(values, to)
+        if "sat" in parts:
+            values = np.where(np.isnan(values), 0, np.clip(values, 0, 1))
+        result = bits_of_rounded(values, to, parts) if is_float(to) else saturated(values, to)
     elif is_float(to):
         values = integers_of(operands[0], source)
-        result = bits_of_floats(values.astype(np.longdouble), to)
+        result = bits_of_rounded(values.astype(np.longdouble), to, parts)
     else:
         narrow = integers_of(operands[0], source).view(np.uint64) & mask_of(width_of(to))
         result = extended(narrow, to)
     warp.write(arguments[0], result, active)
+
+
+def bits_of_rounded(values, type_name, parts):
+    """Rounded once, in the direction that the instruction names."""
+    nearest = bits_of_floats(values, type_name)
+    if not {"rz", "rm", "rp"} & set(parts):
+        return nearest
+    if type_name in ("f16", "bf16"):
+        if "rz" not in parts:
+            raise NotImplementedError(".".join(parts))
+        too_far = np.abs(floats_of(nearest, type_name)) > np.abs(values)
+        return nearest - too_far.astype(np.uint64)  # the next code toward zero
+    rounded = nearest.astype(WORDS[width_of(type_name)]).view(FLOAT_TYPES[type_name])
+    down, up = (np.nextafter(rounded, rounded.dtype.type(end)) for end in (-np.inf, np.inf))
+    wide = rounded.astype(np.longdouble)
+    below = np.where(wide > values, down, rounded)  # the number that is not above, the one not below
+    above = np.where(wide < values, up, rounded)
+    if "rz" in parts:
+        result = np.where(values < 0, above, below)
+    else:
+        result = below if "rm" in parts else above
+    return result.view(WORDS[width_of(type_name)]).astype(np.uint64)
 
 
 def saturated(values, type_name):
@@ -215,8 +349,12 @@ def float_result(instruction, operands):
     if opcode == "abs":
         return operands[0] & mask_of(width - 1)
     values = [floats_of(bits, type_name) for bits in operands]
+    if "f32" in parts[:-1] and opcode in ("add", "sub", "fma"):  # all but the last one are narrow
+        values[-1], type_name = floats_of(operands[-1], "f32"), "f32"
     if "ftz" in parts:
         values = [flushed(value, type_name) for value in values]
+    if {"rz", "rp"} & set(parts) or ("rm" in parts and type_name != "f32"):
+        return bits_of_floats(directed(opcode, parts, values, type_name), type_name)
     if opcode == "fma":
         result = fused(values, type_name)
     elif opcode in ("min", "max"):
@@ -224,8 +362,6 @@ def float_result(instruction, operands):
     elif opcode in FLOATS:
         result = FLOATS[opcode](*values)
     else:
-        raise NotImplementedError(instruction.text)
-    if {"rz", "rp"} & set(parts) or ("rm" in parts and type_name != "f32"):
         raise NotImplementedError(instruction.text)
     if "sat" in parts:
         result = np.where(np.isnan(result), 0, np.clip(result, 0, 1))
@@ -235,6 +371,32 @@ def float_result(instruction, operands):
     if "ftz" in parts:
         result = flushed(result, type_name)
     return bits_of_floats(result, type_name)
+
+
+EXACT = {"add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y,
+         "fma": lambda x, y, z: x * y + z}
+
+
+def directed(opcode, parts, values, type_name):
+    """Rounded toward zero, up or down, from the exact result."""
+    if opcode not in EXACT or type_name not in ("f32", "f64"):
+        raise NotImplementedError(".".join(parts))
+    function, kind = EXACT[opcode], FLOAT_TYPES[type_name]
+
+    def one(*numbers):
+        plain = function(*numbers)
+        if not np.isfinite(numbers).all():
+            return plain
+        exact = function(*map(fractions.Fraction, numbers))
+        if exact == 0:
+            return plain
+        near = kind(float(exact)) if abs(exact) < 2**1024 else kind(np.copysign(np.inf, exact))
+        toward = {"rp": np.inf, "rm": -np.inf, "rz": 0.0}[next(p for p in parts if p in ("rp", "rm", "rz"))]
+        distance = 1 if np.isinf(near) else fractions.Fraction(float(near)) - exact
+        is_past = np.isinf(near) or (distance > 0) != (toward > 0 or (toward == 0 and exact < 0))
+        return np.nextafter(near, kind(toward)) if distance and is_past else near
+
+    return np.array([float(one(*lane)) for lane in zip(*(value.tolist() for value in values))])
 
 
 def flushed(values, type_name):
@@ -249,9 +411,10 @@ def fused(values, type_name):
     if type_name != "f64":
         wide = a.astype(np.longdouble) * b + c
         return wide.astype(np.float64) if type_name == "f16" else wide
-    exact = [float(fractions.Fraction(x) * fractions.Fraction(y) + fractions.Fraction(z))
-             if np.isfinite([x, y, z, r]).all() and r != 0 else r
+    exact = [fractions.Fraction(x) * fractions.Fraction(y) + fractions.Fraction(z)
+             if np.isfinite([x, y, z, r]).all() else 0
              for x, y, z, r in zip(a.tolist(), b.tolist(), c.tolist(), plain.tolist())]
+    exact = [float(e) if e else r for e, r in zip(exact, plain.tolist())]
     return np.array(exact)
 
 
@@ -367,6 +530,13 @@ def permute(_, operands):
     return result
 
 
+def reverse(instruction, operands):
+    """`brev`: the bits from the other end."""
+    width = width_of(instruction.type)
+    return np.array([int(f"{value & 2**width - 1:0{width}b}"[::-1], 2) for value in operands[0].tolist()],
+                    np.uint64)
+
+
 def lookup(_, operands):
     """`lop3`: any function of three bits, by its table."""
     result = np.zeros(32, np.uint64)
@@ -391,5 +561,6 @@ BITS = {
     "shf": funnel,
     "prmt": permute,
     "lop3": lookup,
+    "brev": reverse,
 }
 SPECIAL = {"mov": move, "shfl": shuffle, "setp": compare, "selp": select, "cvt": convert}

@@ -7,22 +7,25 @@ goes next; independently of that order, two warps that touch a byte between the 
 are reported as a race, unless both only read. What the instructions compute is in operations.py.
 """
 
+import copy
 import re
 
 import numpy as np
 
+import matrix
 import operations
 
 LANES = 32
 ALL_ONES = 2**64 - 1
 SHARED_BASE = 1 << 24
+LOCAL_BASE = 1 << 32
 GLOBAL_BASE = 1 << 40
 GUARD_BYTES = 1024
 STEPS_OF_BLOCK = 400_000
 SWITCHING = (0.02, 0.0, 0.3)  # how probable it is that another warp goes on, by seed
 POISON = 0xCD  # fills shared memory, which may be read before it is written, but not matter
 SEVERAL = 255  # stands for more warps than one
-DECLARATIONS = (".reg", ".pragma", ".loc", ".file")
+DECLARATIONS = (".reg", ".pragma", ".loc", ".file", ".local", ".param")
 
 
 class Instruction:
@@ -38,7 +41,7 @@ class Instruction:
         self.parts = name.split(".")
         self.opcode, self.type = self.parts[0], self.parts[-1]
         self.arguments = split_operands(operands)
-        self.waits = self.opcode in ("bar", "barrier", "shfl")
+        self.waits = self.opcode in ("bar", "barrier", "shfl", "ldmatrix", "mma")
 
 
 def split_operands(text):
@@ -53,24 +56,37 @@ def split_operands(text):
 
 
 class Program:
-    """The instructions of one entry, the places of its labels and the names of its parameters."""
+    """The instructions of one entry or function, the places of its labels and the names of its
+    parameters."""
 
-    def __init__(self, text, symbol):
-        entry = re.search(r"\.visible \.entry " + re.escape(symbol)
-                          + r"\((.*?)\)\s*[^{]*?\n\{(.*?)\n\}\n", text, re.S)
+    def __init__(self, text, symbol, kind=r"\.visible \.entry "):
+        entry = re.search(kind + re.escape(symbol) + r"\s*\(([^()]*)\)\s*[^{};]*?\n\{(.*?)\n\}\n",
+                          text, re.S)
         if not entry:
             raise LookupError(f"no entry {symbol} in the PTX")
+        self.text, self.functions = text, {}
         self.parameters = re.findall(r"\.param [^,\n]*?(\w+)(?:,|\s*$)", entry[1], re.M)
         self.instructions, self.labels = [], {}
         body = re.sub(r"//[^\n]*", "", entry[2])
         body = re.sub(r"^(\$L\w+):", r"\1:;", body, flags=re.M)
+        body = re.sub(r";\s*\}", ";", re.sub(r"\{\s*\.reg [^;]*;", "", body))
         body = re.sub(r"^\s*[{}]\s*$", "", body, flags=re.M)
+        self.local = re.search(r"\.local [^;]*?(__local_depot\d+)\[(\d+)\];", body)
+        self.tables = {name: [int(byte) for byte in values.split(",")] for name, values in
+                       re.findall(r"^\.global .*\.b8 (\w+)\[\d+\] = \{([^}]*)\};", text, re.M)}
         for statement in body.split(";"):
             statement = " ".join(statement.split())
             if statement.endswith(":"):
                 self.labels[statement[:-1]] = len(self.instructions)
             elif statement and not statement.startswith(DECLARATIONS):
                 self.instructions.append(Instruction(statement))
+
+
+    def function(self, name):
+        """What a `call` runs."""
+        if name not in self.functions:
+            self.functions[name] = Program(self.text, name, r"\.func [^\n;]*?")
+        return self.functions[name]
 
 
 class Fault(Exception):
@@ -90,6 +106,7 @@ class Memory:
         self.stored = np.zeros(size, bool)
         self.write_time, self.read_time = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self.writer, self.reader = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+        self.atomic_time, self.changer = np.zeros(size, np.int64), np.zeros(size, np.uint8)
         self.used = GUARD_BYTES
         self.problems = {}
 
@@ -126,9 +143,30 @@ class Memory:
             self.report("out of bounds", f"{self.name} memory, {instruction.text}, offset {first}")
         return indices[allowed], allowed
 
+    def change(self, addresses, size, instruction, warp, time, function):
+        """Atomic operations, one access after the other: `function` gets the position of each among
+        the accesses and the word that memory holds, and gives the new one. Returns the old ones."""
+        indices, allowed = self.places(addresses, size, instruction)
+        for times, others, what in ((self.write_time, self.writer, "writes"),
+                                    (self.read_time, self.reader, "reads")):
+            if ((times[indices] == time) & (others[indices] != warp)).any():
+                self.report("race", f"{instruction.text} changes what another warp {what}")
+        result = np.zeros(len(addresses), np.uint64)
+        for position, bytes_of_it in zip(np.nonzero(allowed)[0], indices):
+            old = int.from_bytes(self.data[bytes_of_it].tobytes(), "little")
+            result[position] = old
+            new = function(position, old) & (2 ** (8 * size) - 1)
+            self.data[bytes_of_it] = np.frombuffer(new.to_bytes(size, "little"), np.uint8)
+        self.stored[indices] = True
+        self.changer[indices], self.atomic_time[indices] = warp, time
+        return result
+
     def load(self, addresses, size, instruction, warp, time):
         """Bytes [accesses, size]; zeros where the access is not allowed."""
         indices, allowed = self.places(addresses, size, instruction)
+        if ((self.atomic_time[indices] == time) & (self.changer[indices] != warp)).any():
+            self.report("race", f"{self.name} memory, {instruction.text} reads what another warp"
+                        " changes")
         if ((self.write_time[indices] == time) & (self.writer[indices] != warp)).any():
             self.report("race", f"{self.name} memory, {instruction.text} reads what another warp"
                         " writes")
@@ -145,6 +183,9 @@ class Memory:
         """Writes bytes [accesses, size]; several warps may write the same byte of one value."""
         indices, allowed = self.places(addresses, values.shape[1], instruction)
         values = values[allowed]
+        if ((self.atomic_time[indices] == time) & (self.changer[indices] != warp)).any():
+            self.report("race", f"{self.name} memory, {instruction.text} writes what another warp"
+                        " changes")
         others = (self.write_time[indices] == time) & (self.writer[indices] != warp)
         if (others & (self.data[indices] != values)).any():
             self.report("race", f"{self.name} memory, {instruction.text} writes what another warp"
@@ -162,9 +203,12 @@ class Warp:
 
     def __init__(self, machine, index, block, grid, threads):
         self.machine, self.index = machine, index
+        self.origin = (index, block, grid, threads)
+        self.slots = {}  # arguments and results of calls: bits by name and offset
         self.registers = {}
         self.place = np.zeros(LANES, np.int64)
         self.waiting, self.barriers = False, 0
+        self.copies, self.groups = [], []  # asynchronous ones, begun and committed
         lanes = np.arange(LANES, dtype=np.uint64)
         special = {"%tid.x": lanes + np.uint64(LANES * index), "%laneid": lanes,
                    "%ntid.x": threads, "%tid.y": 0, "%tid.z": 0}
@@ -172,13 +216,20 @@ class Warp:
             special[f"%ctaid.{axis}"], special[f"%nctaid.{axis}"] = of_block, of_grid
         for name, value in special.items():
             self.registers[name] = np.full(LANES, value, np.uint64)
+        self.local = None
+        if machine.program.local:  # each lane's memory has addresses of its own
+            name, size = machine.program.local[1], -(-int(machine.program.local[2]) // 16) * 16
+            self.registers[name] = np.uint64(LOCAL_BASE) + lanes * np.uint64(size)
+            self.local = Memory("local", LOCAL_BASE, LANES * size + GUARD_BYTES)
+            self.local.valid[: LANES * size] = True
+            self.local.problems = machine.memory.problems
 
     def read(self, operand):
         """The bits of an operand: a register, a number or the name of shared memory."""
         found = self.registers.get(operand)
         if found is not None:
             return found
-        if operand.startswith("%"):  # never written: anything; what uses it should not matter
+        if operand.startswith(("%", "__$")) or operand == "tmp":  # never written: anything; what uses it should not matter
             return np.full(LANES, 0xDEADBEEFDEADBEEF, np.uint64)
         constant = self.machine.constants.get(operand)
         if constant is None:
@@ -215,13 +266,101 @@ class Warp:
         elif instruction.opcode in ("bar", "barrier"):
             self.waiting = True
             self.barriers += 1
+        elif instruction.opcode in ("atom", "red") or is_ordered(instruction):
+            self.atomic(instruction, active)
         elif instruction.opcode in ("ld", "st"):
             self.access(instruction, active)
+        elif instruction.opcode == "cp":
+            self.copy(instruction, active)
+        elif instruction.opcode == "ldmatrix":
+            matrix.load(self, instruction, active)
+        elif instruction.opcode == "mma":
+            matrix.multiply(self, instruction, active)
+        elif instruction.opcode == "call":
+            self.call(instruction, active)
+        elif instruction.opcode in ("prefetch", "griddepcontrol"):
+            pass
         else:
             operations.execute(self, instruction, active)
 
+    def copy(self, instruction, active):
+        """`cp.async`: what is copied arrives when it is waited for, as late as it may."""
+        if "commit_group" in instruction.parts:
+            self.groups.append(self.copies)
+            self.copies = []
+        elif "wait_group" in instruction.parts or "wait_all" in instruction.parts:
+            pending = int(instruction.arguments[0]) if instruction.arguments else 0
+            while len(self.groups) > pending:
+                for target, bits, late in self.groups.pop(0):
+                    self.machine.shared.store(target, bits, late, self.index, self.machine.time(self))
+        else:
+            self.begin_copy(instruction, active)
+
+    def begin_copy(self, instruction, active):
+        def address(operand):
+            base, _, offset = operand.strip("[]").partition("+")
+            return self.read(base) + np.uint64(int(offset or 0) & ALL_ONES)
+        target, source, size, *read = instruction.arguments
+        size = int(size)
+        count = self.read(read[0]) if read else np.full(LANES, size, np.uint64)
+        bits = np.zeros((LANES, size), np.uint8)
+        whole = active & (count == size)
+        if (active & ~whole & (count != 0)).any():
+            raise NotImplementedError(instruction.text)
+        if whole.any():
+            bits[whole] = self.machine.memory.load(address(source)[whole], size, instruction,
+                                                   self.index, self.machine.time(self))
+        if active.any():
+            self.copies.append((address(target)[active], bits[active], instruction))
+
+    def call(self, instruction, active):
+        """Runs a function with the active lanes, from its first to its last instruction."""
+        parsed = re.match(r"call\S* (?:\((\w+)\), )?(\w+), \(([\w, ]*)\)", instruction.text)
+        machine = copy.copy(self.machine)
+        machine.program = self.machine.program.function(parsed[2])
+        callee = Warp(machine, *self.origin)
+        given = dict(zip(parsed[3].replace(" ", "").split(","), machine.program.parameters))
+        callee.slots = {(given[name], offset): bits for (name, offset), bits in self.slots.items()
+                        if name in given}
+        callee.place[~active] = len(machine.program.instructions)
+        while not callee.done():
+            callee.step()
+        for (name, offset), bits in callee.slots.items():
+            if name == "func_retval0":
+                self.slots[parsed[1], offset] = bits
+
+    def access_parameter(self, instruction, register, base, offset):
+        """A parameter of the kernel, or an argument or result of a call."""
+        if instruction.opcode == "st":
+            self.slots[base, offset] = self.read(register)
+            return None
+        bits = self.slots.get((base, offset))
+        if bits is None:
+            bits = np.full(LANES, self.machine.parameters[base] >> (8 * offset) & ALL_ONES, np.uint64)
+        return bits & operations.mask_of(operations.width_of(instruction.type))
+
     def done(self):
         return bool((self.place >= len(self.machine.program.instructions)).all())
+
+    def atomic(self, instruction, active):
+        """`atom`, `red`, and `ld` and `st` with an order."""
+        arguments = list(instruction.arguments)
+        place = next(i for i, argument in enumerate(arguments) if argument.startswith("["))
+        target, address = arguments[0] if place else None, arguments[place]
+        base, _, offset = address.strip("[]").partition("+")
+        addresses = (self.read(base) + np.uint64(int(offset or 0) & ALL_ONES))[active]
+        values = [self.read(name)[active].tolist() for name in arguments[place + 1 :]]
+        if not len(addresses):
+            return
+        size = operations.width_of(instruction.type) // 8
+        old = self.machine.memory_of(instruction).change(
+            addresses, size, instruction, self.index, self.machine.time(self),
+            lambda position, word: operations.changed(instruction, word,
+                                                      *[int(value[position]) for value in values]))
+        if target:
+            bits = np.zeros(LANES, np.uint64)
+            bits[active] = old
+            self.write(target, bits, active)
 
     def access(self, instruction, active):
         """`ld` and `st`, of parameters, global and shared memory, of one register or several."""
@@ -231,11 +370,11 @@ class Warp:
         offset = int(offset or 0)
         width = operations.width_of(instruction.type)
         if "param" in instruction.parts:
-            value = self.machine.parameters[base] >> (8 * offset)
-            bits = np.full(LANES, value & (2**width - 1), np.uint64)
-            self.write(registers, operations.extended(bits, instruction.type), active)
+            bits = self.access_parameter(instruction, registers, base, offset)
+            if loads:
+                self.write(registers, operations.extended(bits, instruction.type), active)
             return
-        memory = self.machine.memory_of(instruction)
+        memory = self.local if "local" in instruction.parts else self.machine.memory_of(instruction)
         registers = [name.strip() for name in registers.strip("{}").split(",")]
         size = width // 8
         addresses = (self.read(base) + np.uint64(offset & ALL_ONES))[active]
@@ -256,6 +395,11 @@ class Warp:
             self.write(name, operations.extended(bits, instruction.type), active)
 
 
+def is_ordered(instruction):
+    return instruction.opcode in ("ld", "st") and \
+        bool({"relaxed", "acquire", "release", "volatile"} & set(instruction.parts))
+
+
 def constant_bits(operand):
     """The bits of a number as PTX writes it."""
     if operand == "tkc_shared":
@@ -274,6 +418,10 @@ class Machine:
         self.switching = SWITCHING[seed % len(SWITCHING)]
         self.constants, self.parameters = {}, {}
         self.blocks, self.shared = 0, None
+        for name, data in program.tables.items():
+            row = np.array(data, np.uint8)
+            address = memory.add((row, np.ones(row.size, bool)))
+            self.constants[name] = np.full(LANES, address, np.uint64)
 
     def memory_of(self, instruction):
         for space, memory in (("global", self.memory), ("shared", self.shared)):

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
 #include <initializer_list>
 #include <random>
@@ -19,6 +20,12 @@ class Choices {
 public:
   explicit Choices(uint64_t seed) : random(seed) {}
   explicit Choices(std::vector<uint32_t> replay) : replay(std::move(replay)), isReplay(true) {}
+  /// Each choice takes as many bytes as its range needs.
+  static Choices ofBytes(llvm::ArrayRef<uint8_t> bytes) {
+    Choices choices{std::vector<uint32_t>()};
+    choices.bytes = bytes;
+    return choices;
+  }
 
   /// A number from 0 to n - 1.
   uint32_t below(uint32_t n) {
@@ -27,6 +34,10 @@ public:
       value = uint32_t(random() % n);
     else if (taken.size() < replay.size())
       value = replay[taken.size()] % n;
+    for (uint32_t range = n - 1; isReplay && range != 0 && !bytes.empty(); range >>= 8) {
+      value = (value << 8 | bytes.front()) % n;
+      bytes = bytes.drop_front();
+    }
     taken.push_back(value);
     return value;
   }
@@ -42,6 +53,7 @@ public:
 private:
   std::mt19937_64 random;
   std::vector<uint32_t> replay, taken;
+  llvm::ArrayRef<uint8_t> bytes; // to come
   bool isReplay = false;
 };
 

@@ -1,18 +1,29 @@
-//===- Generator.cpp - a program's frame: parameters, helpers, the kernel ----------===//
+//===- Generator.cpp - a program's frame ---------------------------------------------===//
 
 #include "tests/fuzz/Writer.h"
 
 using namespace tk::fuzz;
 
-const char *tk::fuzz::dtypeText(DType dtype) { return interp::nameOf(dtype); }
+std::string tk::fuzz::dtypeText(DType dtype) { return interp::nameOf(dtype); }
 bool tk::fuzz::isFloatType(DType dtype) { return interp::isFloat(dtype); }
 bool tk::fuzz::isIntType(DType dtype) { return !isFloatType(dtype) && dtype != DType::i1; }
+bool tk::fuzz::isStorageType(DType dtype) {
+  return dtype == DType::i4 || dtype == DType::u4 ||
+         (dtype >= DType::f8e4m3fn && dtype <= DType::e8m0);
+}
 
 int64_t tk::fuzz::elementsOf(const Shape &shape) {
   int64_t count = 1;
   for (int64_t side : shape)
     count *= side;
   return count;
+}
+
+std::string tk::fuzz::listText(const Shape &shape) {
+  std::string text;
+  for (int64_t side : shape)
+    text += (text.empty() ? "" : ", ") + std::to_string(side);
+  return text;
 }
 
 double tk::fuzz::exactLimit(DType dtype) {
@@ -32,10 +43,21 @@ void Writer::line(const std::string &text) {
   program.text += std::string(size_t(indent) * 4, ' ') + text + "\n";
 }
 
+std::string Writer::bounded(const Expr &value, DType dtype) const {
+  if (!keepsExact(dtype) || value.bound <= kVarBound)
+    return value.text;
+  return "clamp(" + value.text + ", -64.0, 64.0)";
+}
+
 /// Powers of two, their neighbours, odd multiples, primes; small ones most of the time.
 Shape Writer::anyShape(unsigned maxRank) {
   static const std::vector<int64_t> sides = {1,  2,  3,  4,  5,  7,  8,  16, 17, 32,
                                              48, 64, 80, 96, 33, 128, 192, 256};
+  if (!favourites.empty() && choices.chance(60)) {
+    const Shape &shape = favourites[choices.below(uint32_t(favourites.size()))].shape;
+    if (shape.size() <= maxRank)
+      return shape;
+  }
   Shape shape;
   unsigned rank = 1 + choices.below(maxRank);
   int64_t room = settings.maxTileElements;
@@ -49,75 +71,43 @@ Shape Writer::anyShape(unsigned maxRank) {
 }
 
 DType Writer::anyDtype() {
+  if (!favourites.empty() && choices.chance(50))
+    return favourites[choices.below(uint32_t(favourites.size()))].dtype;
   if (policy == Policy::Integers)
     return anyInt();
   return choices.pick({DType::i32, DType::f32, DType::i64, DType::f16, DType::u32, DType::bf16,
                        DType::i8, DType::u8, DType::i16, DType::u16, DType::u64, DType::f64});
 }
 
-static std::string extentsText(const Shape &extents) {
-  std::string text;
-  for (int64_t extent : extents)
-    text += (text.empty() ? "" : ", ") + std::to_string(extent);
-  return text;
-}
-
-/// Inputs of a few types, outputs with a row an instance, integers that all instances change.
-void Writer::declareParams() {
-  instances = choices.pick({1, 2, 3, 5});
-  unsigned inputs = 1 + choices.below(3), outputs = 1 + choices.below(2);
-  for (unsigned i = 0; i < inputs; ++i)
-    program.tensors.push_back({"x" + std::to_string(i), anyDtype(), anyShape(), TensorArg::Access::In});
-  for (unsigned i = 0; i < outputs; ++i) {
-    Shape extents = anyShape(2);
-    extents.insert(extents.begin(), instances);
-    program.tensors.push_back({"y" + std::to_string(i), anyDtype(), extents, TensorArg::Access::Out});
-  }
-  if (!settings.machineOnly && choices.chance(40))
-    program.tensors.push_back({"shared", choices.pick({DType::i32, DType::u32, DType::i64}),
-                               {choices.pick({1, 4, 33})}, TensorArg::Access::Shared});
-  if (choices.chance(60))
-    program.scalars.push_back({"n", DType::i64, int64_t(choices.below(9))});
-  if (choices.chance(30))
-    program.scalars.push_back({"s", anyDtype(), int64_t(choices.below(8))});
-}
-
-void Writer::writeHelpers() {
-  line("fn larger(a, b) { return where(a > b, a, b) }");
-  line("fn mix(a, b) {");
-  line("    if a < b { return a }");
-  line("    return b - a");
-  line("}");
-  line("");
-}
-
 Program Writer::write() {
   policy = Policy(choices.below(settings.machineOnly ? 3 : 7));
   program.dataSeed = choices.below(1u << 30);
-  budget = 40 + int(choices.below(80));
+  budget = 60 + int(choices.below(140));
+  std::vector<Type> often{{anyDtype(), anyShape(2)}, {anyDtype(), anyShape(1)}, {anyDtype(), anyShape()}};
+  favourites = std::move(often);
+  declareGrid();
   declareParams();
-  writeHelpers();
-  std::string params;
-  for (const TensorArg &arg : program.tensors) {
-    const char *access = arg.access == TensorArg::Access::In    ? "in "
-                         : arg.access == TensorArg::Access::Out ? "out "
-                                                                : "inout ";
-    params += (params.empty() ? "" : ", ") + std::string(access) + arg.name + ": " +
-              dtypeText(arg.dtype) + "[" + extentsText(arg.extents) + "]";
-  }
-  for (const ScalarArg &arg : program.scalars) {
-    params += ", " + arg.name + ": " + dtypeText(arg.dtype);
-    scope.push_back({arg.name, {arg.dtype, {}}, false, double(arg.value)});
-  }
-  line("kernel k(" + params + ") @grid(" + std::to_string(instances) + ") {");
   ++indent;
-  line("let pid = program_id(0)");
+  line(hasSecondAxis ? "let pid = program_id(0) + num_programs(0) * program_id(1)"
+                     : "let pid = program_id(0)");
   scope.push_back({"pid", {DType::i64, {}}, false, double(instances)});
-  statements(choices.below(9), 0);
+  statements(choices.below(17), 0);
   writeOutput();
-  --indent;
-  line("}");
+  writeSink();
+  program.text = imports + helperTexts() + functions + headOf() + program.text + "}\n";
   return program;
+}
+
+/// What the names hold in the end, so that no value is without effect.
+void Writer::writeSink() {
+  int count = 0;
+  for (const Var &var : scope) {
+    bool isScalar = var.type.shape.empty();
+    if (var.type.dtype == DType::i1 || count == 32 || (settings.machineOnly && var.type.shape.size() > 1))
+      continue;
+    std::string number = "(" + var.name + ").to(i64)";
+    line("sink[pid, " + std::to_string(count++) + "] = " + (isScalar ? number : "sum(" + number + ")"));
+  }
 }
 
 Program tk::fuzz::generate(Choices &choices, const Settings &settings) {

@@ -9,6 +9,21 @@
 // expression carries a bound on its magnitude. Then any order of summation, any split over warps
 // and any engine must give the same bits.
 //
+// What programs have, a file each:
+//   GeneratorParams     tensors of all types (packed and fp8 too), strides, named extents, optional
+//                       tensors, pointers, workspace, compile-time parameters, attributes, grids
+//   GeneratorStmt       names, branches, loops of every kind and their attributes, break, continue,
+//                       return, tuples, parts of variables, claims and prints
+//   GeneratorFunction   functions with statements, closures, structures, modules, tensor arguments
+//   GeneratorMemory     places, masks, gathers, scatters, pointers, views, workspace
+//   GeneratorAtomic     atomics that commute, all atomics on memory of one instance, look-back
+//   GeneratorExpr       arithmetic, comparisons, conversions, functions of elements
+//   GeneratorShape      tiles of other tiles
+//   GeneratorCollective reductions, scans, sorts, histograms
+//   GeneratorProduct    products of all types, scaled products, storage types, bitcasts
+// Features.h lists it one by one; `tk-fuzz --coverage` counts it, and a test wants all of it met.
+// Left out: modules of one's own, tensors of tensors' addresses, assembly with several results.
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 
@@ -33,10 +48,15 @@ struct Settings {
 };
 
 struct TensorArg {
+  enum class Access : uint8_t { In, Out, Shared, Own, Scratch };
   std::string name;
   DType dtype = DType::f32;
   Shape extents;
-  enum class Access : uint8_t { In, Out, Shared } access = Access::In;
+  Access access = Access::In;
+  std::string type; // as the kernel declares it
+  Shape strides;    // empty: dense
+  bool isFilled = true;
+  bool isAbsent = false;
 };
 struct ScalarArg {
   std::string name;

@@ -1,11 +1,8 @@
-//===- GeneratorStmt.cpp - statements: names, branches, loops, stores ---------------===//
+//===- GeneratorStmt.cpp - statements: names, branches, parts, claims ------------------===//
 
 #include "tests/fuzz/Writer.h"
 
 using namespace tk::fuzz;
-
-/// What a float variable may hold, so that a loop cannot push it out of the exact range.
-static constexpr double kVarBound = 64;
 
 void Writer::statements(unsigned count, unsigned depth) {
   for (unsigned i = 0; i < count && budget > 0; ++i)
@@ -14,32 +11,37 @@ void Writer::statements(unsigned count, unsigned depth) {
 
 /// Names that are declared inside are gone after it.
 void Writer::block(unsigned count, unsigned depth) {
-  size_t size = scope.size();
+  size_t vars = scope.size(), read = sources.size(), called = callables.size(), held = structs.size();
   ++indent;
   statements(count, depth);
   --indent;
-  scope.resize(size);
+  scope.resize(vars);
+  sources.resize(read);
+  callables.resize(called);
+  structs.resize(held);
 }
 
 void Writer::statement(unsigned depth) {
-  unsigned kind = choices.below(policy == Policy::Loops ? 16 : 12);
-  bool deep = depth >= 3;
-  if (kind == 4 && !deep)
-    return ifStatement(depth);
-  if ((kind == 5 || kind >= 12) && !deep)
-    return forLoop(depth);
-  if (kind == 6 && !deep)
-    return staticLoop(depth);
-  if (kind == 7 && !deep)
-    return whileLoop(depth);
-  if (kind == 8)
-    return leaveLoop();
-  if (kind == 9)
-    return writeOutput();
-  if (kind == 10)
-    return atomicUpdate();
-  if (kind == 3 || kind == 11)
-    return assign();
+  using Maker = void (Writer::*)();
+  using DeepMaker = void (Writer::*)(unsigned);
+  static const DeepMaker deep[] = {&Writer::ifStatement, &Writer::forLoop, &Writer::staticLoop,
+                                   &Writer::whileLoop, &Writer::listLoop};
+  static const Maker plain[] = {&Writer::assign,       &Writer::assign,        &Writer::declareTuple,
+                                &Writer::assignPart,   &Writer::declareClosure, &Writer::declareStruct,
+                                &Writer::changeStruct, &Writer::leave};
+  static const Maker memory[] = {&Writer::writeOutput, &Writer::atomicUpdate, &Writer::ownAtomic,
+                                 &Writer::storePointer, &Writer::scatter,     &Writer::declareView,
+                                 &Writer::useOptional, &Writer::useScratch,   &Writer::claim,
+                                 &Writer::declareFunction, &Writer::lookBack};
+  unsigned kind = choices.below(policy == Policy::Loops ? 14 : 10);
+  if ((kind == 3 || kind == 4 || kind >= 10) && depth < 3)
+    return (this->*deep[choices.below(5)])(depth);
+  if (kind == 5 || kind == 6)
+    return (this->*plain[choices.below(8)])();
+  if (kind >= 7 && kind < 10 && !function) {
+    if (unsigned which = choices.below(11); which != 10 || depth == 0)
+      return (this->*memory[which])();
+  }
   declare();
 }
 
@@ -48,14 +50,46 @@ void Writer::declare() {
   bool isVar = choices.chance(40);
   Expr value = expr(type, 3);
   std::string name = fresh("v");
-  double bound = value.bound;
-  if (isVar && settings.exact && isFloatType(type.dtype)) {
-    bound = kVarBound;
-    value.text = "clamp(" + value.text + ", -64.0, 64.0)";
-  }
-  // A variable starts from something known at run time: its type is then the one wanted.
-  line((isVar ? "var " : "let ") + name + " = " + value.text);
+  double bound = isVar && keepsExact(type.dtype) ? kVarBound : value.bound;
+  line((isVar ? "var " : "let ") + name + " = " + (isVar ? bounded(value, type.dtype) : value.text));
   scope.push_back({name, type, isVar, bound});
+}
+
+/// Several names at once, or one for several values.
+void Writer::declareTuple() {
+  unsigned kind = choices.below(5);
+  Type type{anyDtype(), anyShape(2)};
+  std::string first = fresh("a"), second = fresh("b"), tuple = "let (" + first + ", " + second + ") = ";
+  auto both = [&](const Type &left, double bound, const Type &right, double other) {
+    scope.push_back({first, left, false, bound});
+    scope.push_back({second, right, false, other});
+  };
+  if (kind == 1 && isIntType(type.dtype)) {
+    line(tuple + "divmod(" + expr(type, 2).text + ", " + expr(type, 1).text + ")");
+    return both(type, 0, type, 0);
+  }
+  if (kind == 2 && !settings.machineOnly) {
+    Expr value = expr(type, 2);
+    line(tuple + "sort(" + value.text + ", axis=0)");
+    return both(type, value.bound, {DType::i32, type.shape}, 0);
+  }
+  if (kind == 3 && !settings.machineOnly) {
+    Shape pairs = type.shape;
+    pairs.push_back(2);
+    Expr value = expr({type.dtype, pairs}, 2);
+    line(tuple + "split(" + value.text + ")");
+    return both(type, value.bound, type, value.bound);
+  }
+  Expr a = expr(type, 2), b = expr({DType::i32, {}}, 1);
+  if (kind == 4) { // a variable, whose members are variables
+    std::string name = fresh("t");
+    line("var " + name + " = (" + bounded(a, type.dtype) + ", " + b.text + ")");
+    scope.push_back({name + ".0", type, true, keepsExact(type.dtype) ? kVarBound : a.bound});
+    scope.push_back({name + ".1", {DType::i32, {}}, true, 0});
+    return line(name + ".0 = " + bounded(expr(type, 1), type.dtype));
+  }
+  line(tuple + "(" + a.text + ", " + b.text + ")");
+  both(type, a.bound, {DType::i32, {}}, 0);
 }
 
 const Var *Writer::findVar(const Type &type, bool assignable) {
@@ -74,10 +108,32 @@ void Writer::assign() {
   if (vars.empty())
     return declare();
   const Var var = *choices.pick(vars);
-  Expr value = expr(var.type, 3);
-  if (settings.exact && isFloatType(var.type.dtype))
-    value.text = "clamp(" + value.text + ", -64.0, 64.0)";
-  line(var.name + " = " + value.text);
+  line(var.name + " = " + bounded(expr(var.type, 3), var.type.dtype));
+}
+
+/// A layer, every second element, or the element at an index known at run time.
+void Writer::assignPart() {
+  std::vector<const Var *> vars;
+  for (const Var &var : scope)
+    if (var.isVar && !var.type.shape.empty() && var.name.find('.') == std::string::npos)
+      vars.push_back(&var);
+  if (vars.empty() || settings.machineOnly)
+    return assign();
+  const Var var = *choices.pick(vars);
+  Type part = var.type;
+  std::string at;
+  unsigned kind = choices.below(3);
+  int64_t side = part.shape[0];
+  if (kind == 0) {
+    at = "::2";
+    part.shape[0] = (side + 1) / 2;
+  } else {
+    at = kind == 1 ? std::to_string(choices.below(uint32_t(side))) : index(side);
+    part.shape.erase(part.shape.begin());
+  }
+  for (size_t i = 1; i < var.type.shape.size(); ++i)
+    at += ", :";
+  line(var.name + "[" + at + "] = " + bounded(expr(part, 2), part.dtype));
 }
 
 void Writer::ifStatement(unsigned depth) {
@@ -90,88 +146,45 @@ void Writer::ifStatement(unsigned depth) {
   line("}");
 }
 
-/// At most some eight trips; bounds and steps known at compile time or not.
-void Writer::forLoop(unsigned depth) {
-  std::string name = fresh("j"); // i8 would hide a type
-  std::string low = std::to_string(int(choices.below(5)) - 2);
-  std::string high = choices.chance(30) ? "(pid + " + std::to_string(choices.below(4)) + ")"
-                                        : std::to_string(choices.below(6));
-  bool down = choices.chance(25);
-  std::string step = choices.pick({"1", "2", "3"});
-  line("for " + name + " in range(" + (down ? high : low) + ", " + (down ? low : high) + ", " +
-       (down ? "-" : "") + step + ") {");
-  size_t size = scope.size();
-  scope.push_back({name, {DType::i64, {}}, false, 16});
-  ++loops, ++runtimeLoops;
-  block(1 + choices.below(3), depth + 1);
-  --loops, --runtimeLoops;
-  scope.resize(size);
-  line("}");
-}
-
-void Writer::staticLoop(unsigned depth) {
-  std::string name = fresh("c");
-  line("for " + name + " in static_range(" + std::to_string(1 + choices.below(3)) + ") {");
-  ++loops;
-  block(1 + choices.below(2), depth + 1);
-  --loops;
-  line("}");
-}
-
-/// A counter that the body cannot touch bounds the trips.
-void Writer::whileLoop(unsigned depth) {
-  std::string name = fresh("w");
-  line("var " + name + " = pid % 3");
-  std::string more = choices.chance(40) ? " && " + condition({}, 1).text : "";
-  line("while " + name + " < " + std::to_string(1 + choices.below(5)) + more + " {");
-  ++indent;
-  line(name + " += 1");
-  --indent;
-  ++loops, ++runtimeLoops;
-  block(1 + choices.below(2), depth + 1);
-  --loops, --runtimeLoops;
-  line("}");
-}
-
-void Writer::leaveLoop() {
-  if (loops == 0 && !choices.chance(10))
+/// Out of a loop, a function or the kernel.
+void Writer::leave() {
+  std::string word = loops == 0 ? "return" : choices.pick<std::string>({"break", "continue", "return"});
+  if (word == "return" && !function && !choices.chance(25))
     return declare();
-  std::string word = loops == 0 ? "return" : choices.pick({"break", "continue", "break"});
-  line("if " + condition({}, 1).text + " { " + word + " }");
+  std::string flag = condition({}, 1).text;
+  if (word == "return" && function)
+    word += " " + bounded(expr(*function, 1), function->dtype);
+  mayHaveLeft |= word == "return";
+  line("if " + flag + " { " + word + " }");
 }
 
-/// A tile into this instance's row; a part of it may lie outside, where nothing is written.
-void Writer::writeOutput() {
-  std::vector<const TensorArg *> outputs;
-  for (const TensorArg &arg : program.tensors)
-    if (arg.access == TensorArg::Access::Out)
-      outputs.push_back(&arg);
-  const TensorArg arg = *choices.pick(outputs);
-  Type type{arg.dtype, {}};
-  std::string place = arg.name + "[pid";
-  for (size_t axis = 1; axis < arg.extents.size(); ++axis) {
-    int64_t extent = arg.extents[axis];
-    int64_t side = choices.chance(50) ? extent : 1 + int64_t(choices.below(uint32_t(extent + 3)));
-    int64_t start = choices.chance(30) ? int64_t(choices.below(uint32_t(extent))) - 1 : 0;
-    place += ", " + std::to_string(start) + " +: " + std::to_string(side);
-    type.shape.push_back(side);
+/// What changes nothing: claims that hold, prints, hints about the launch, clocks.
+void Writer::claim() {
+  Type type{anyInt(), anyShape(1)};
+  std::string tile = settings.machineOnly ? "" : expr(type, 1).text;
+  switch (settings.machineOnly ? 0 : choices.below(9)) {
+  case 0:
+    return line("static_assert(1 < 2, \"order\")");
+  case 1:
+    return line("assert((" + tile + " & 1) <= 1, \"a bit\")");
+  case 2:
+    return line("assert((" + tile + " & 3) < 2, \"a low number\", mask=(" + tile + " & 3) < 2)");
+  case 3:
+    return line("assume(pid >= 0)");
+  case 4:
+    return line("print(\"values \", " + tile + ", pid" + choices.pick<std::string>({"", ", hex=true"}) + ")");
+  case 5:
+    return line("barrier()");
+  case 6:
+    return line("assert(" + choices.pick<std::string>({"clock()", "globaltimer()", "smid()", "num_warps()"}) +
+                " >= 0, \"a count\")");
+  case 7:
+    return line(choices.pick<std::string>({"grid_wait()", "grid_launch_dependents()"}));
+  default:
+    if (sources.empty() || sources[0].isPointer || isStorageType(sources[0].dtype))
+      return line("barrier()");
+    Type read{sources[0].dtype, {choices.pick({4, 16})}};
+    std::string place = placeText(sources[0], read);
+    return line("prefetch(" + place + choices.pick<std::string>({"", ", evict=\"last\""}) + ")");
   }
-  if (elementsOf(type.shape) > 4 * settings.maxTileElements)
-    return;
-  line(place + "] = " + expr(type, 3).text);
-}
-
-/// One kind a tensor, so that the order of instances does not show.
-void Writer::atomicUpdate() {
-  for (const TensorArg &arg : program.tensors) {
-    if (arg.access != TensorArg::Access::Shared)
-      continue;
-    static const char *const kinds[] = {"add", "max", "min", "and", "or", "xor"};
-    const char *kind = kinds[size_t(program.dataSeed % 6)];
-    Type type{arg.dtype, {arg.extents[0]}};
-    line(std::string("atomic_") + kind + "(" + arg.name + "[0 +: " +
-         std::to_string(arg.extents[0]) + "], " + expr(type, 2).text + ", sem=\"relaxed\")");
-    return;
-  }
-  declare();
 }

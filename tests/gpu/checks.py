@@ -2,7 +2,7 @@
 
     python3 checks.py                     all of them
     python3 checks.py --small --exact     sizes and allocations for compute-sanitizer
-    python3 checks.py --only=rows         one of: add, rows, loader, sass
+    python3 checks.py --only=rows         one of: add, rows, loader, sass, cases
     python3 checks.py --dry-run           no GPU: the loader for real, the kernels in NumPy
     python3 checks.py --dry-run --spoil   and an error in every result, which must be found
 
@@ -17,13 +17,14 @@ import time
 import traceback
 
 import checks_add
+import checks_cases
 import checks_loader
 import checks_rows
 import checks_sass
 import support
 
 CHECKS = {"add": checks_add.run, "rows": checks_rows.run, "loader": checks_loader.run,
-          "sass": checks_sass.run}
+          "sass": checks_sass.run, "cases": checks_cases.run}
 _SHOWN_FAILURES = 12
 
 

@@ -9,7 +9,14 @@ import numpy as np
 
 # Storage type and, for floats, the bits of precision, the least positive subnormal and the limit.
 STORAGE = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32, "f64": np.float64,
-           "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
+           "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+           "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "i1": np.uint8,
+           "f8e4m3fn": np.uint8, "f8e5m2": np.uint8, "f8e4m3fnuz": np.uint8,
+           "f8e5m2fnuz": np.uint8, "e8m0": np.uint8}
+# Codes of floats of 8 bits that are NaN.
+NARROW_NANS = {"f8e4m3fn": (0x7f, 0xff), "f8e5m2": (0x7d, 0x7e, 0x7f, 0xfd, 0xfe, 0xff),
+               "f8e4m3fnuz": (0x80,), "f8e5m2fnuz": (0x80,), "e8m0": (0xff,)}
+BLOCK = 256  # elements under one checksum
 PRECISION = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
 SUBNORMAL = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 2.0**-1074}
 NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
@@ -117,3 +124,21 @@ def pack_bound(bound):
 def unpack_bound(packed):
     """What pack_bound made, as f64."""
     return widen(packed, "bf16").astype(np.float64)
+
+
+def canonical(storage, dtype):
+    """The bits of every element, all ones for NaN."""
+    storage = np.ascontiguousarray(storage)
+    bits = storage.view(f"u{storage.itemsize}").copy()
+    if dtype in NARROW_NANS:
+        bits[np.isin(bits, NARROW_NANS[dtype])] = 0xff
+    elif dtype in FLOATS:
+        bits[np.isnan(widen(storage, dtype))] = -1 & (256**storage.itemsize - 1)
+    return bits
+
+
+def digests(storage, dtype):
+    """A checksum of each block of elements."""
+    bits = canonical(storage, dtype).reshape(-1)
+    return np.array([zlib.crc32(bits[i : i + BLOCK].tobytes()) for i in range(0, bits.size, BLOCK)],
+                    np.uint32)

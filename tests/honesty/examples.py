@@ -1,7 +1,6 @@
 """Every kernel of every example is run by a test: a case of tests/run/example_oracles.py, or a RUN
 line of tests/run/*.test that has `tkc run`, its file and its name. With --tkc, every example also
-compiles as it stands, without -D and without a warning; to PTX, unless it has operations for which
-there is no machine code yet (TK4005), which then are all that is in the way.
+compiles as it stands, without -D and without a warning, to PTX.
 """
 
 import re
@@ -29,8 +28,6 @@ def run_faults(root, name, kernels, run_lines, cases):
 def compile_faults(tkc, path):
     command = [tkc, str(path), "--target=sm_90a", "-Werror", "-o", "-"]
     done = subprocess.run(command + ["--emit=ptx"], capture_output=True, text=True)
-    if done.returncode and "TK4005" in done.stderr:
-        done = subprocess.run(command + ["--emit=tk"], capture_output=True, text=True)
     if done.returncode:
         yield "%s: does not compile: %s" % (path.name, done.stderr.strip().split("\n")[0])
 

@@ -5,14 +5,25 @@
     docs/errors/README.md           its tables, from ir/diagnostics/Diagnostics.def
     docs/cli.md                     the text of `tkc --help` in its first `text` fence (with --tkc)
 
+So are parts of other pages, between a line `<!-- NAME: made ... -->` and `<!-- end of NAME -->`:
+
+    docs/from-triton.md             the table of tests/surface (with --tkc)
+    docs/std.md                     what each std/*.tk declares, by std_tables.py
+
     python3 tests/honesty/generated_docs.py . --write=yes      makes them anew
 """
 
+import pathlib
 import re
 import subprocess
+import sys
 
 import honesty
 import messages
+import std_tables
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "surface"))
+import table as surface
 
 PAGES = [
     ("docs/ir/tk.md", "", [("ir/tk/TkOps.td", ["-gen-dialect-doc", "-dialect=tk"])]),
@@ -46,6 +57,33 @@ def help_fault(arguments):
     return ["docs/cli.md: its first `text` fence is not what `tkc --help` prints"]
 
 
+def parts(arguments):
+    """(page, name of the part, its text, faults of its source) for each part that is made."""
+    for path in sorted((arguments.root / "std").glob("*.tk")):
+        text, missing = std_tables.table_of(path)
+        yield "docs/std.md", "std." + path.stem, text, [
+            "std/%s: `%s` has no comment" % (path.name, code) for code in missing]
+    if arguments.tkc:
+        yield "docs/from-triton.md", "table", surface.text(arguments.tkc), []
+
+
+def part_faults(arguments):
+    for page, name, text, faults in parts(arguments):
+        yield from faults
+        path = arguments.root / page
+        old = path.read_text() if path.exists() else ""
+        begin = "<!-- %s: made by tests/honesty/generated_docs.py, do not edit -->\n" % name
+        before, found, rest = old.partition(begin)
+        _, end, after = rest.partition("<!-- end of %s -->\n" % name)
+        new = before + begin + text + end + after
+        if not found or not end:
+            yield "%s: has no place for the part `%s`" % (page, name)
+        elif arguments.write:
+            path.write_text(new)
+        elif old != new:
+            yield "%s: the part `%s` differs from its source" % (page, name)
+
+
 def index_fault(arguments):
     """The tables of messages; with --write they are made anew."""
     page, table = arguments.root / "docs/errors/README.md", arguments.root / "ir/diagnostics/Diagnostics.def"
@@ -60,7 +98,7 @@ def index_fault(arguments):
 
 def main():
     arguments = honesty.parse_arguments("tblgen", "include", "tkc", "write")
-    faults = help_fault(arguments) + index_fault(arguments)
+    faults = help_fault(arguments) + index_fault(arguments) + list(part_faults(arguments))
     for page, title, tables in PAGES:
         path = arguments.root / page
         text = NOTICE + title + "\n".join(generate(arguments, *table) for table in tables)

@@ -95,7 +95,7 @@ module attributes {tk.phase = "Resident"} {
 #all = #tkg.layout<"register=[[1]], lane=[[0],[0],[0],[0],[0]]">
 module attributes {tk.phase = "Expanded"} {
   %t = arith.constant dense<1.0> : tensor<2xf32, #all>
-  // expected-error @+1 {{a reduction is left}}
+  // expected-error @+1 {{operation `tk.reduce` is left}}
   %s = tk.reduce %t axis 0 order any : tensor<2xf32, #all> -> f32 {
   ^bb0(%a: f32, %b: f32):
     tk.yield %a : f32

@@ -86,7 +86,7 @@ tkg.store %v, %p[%i] : tensor<2xf32, #tkg.layout<"register=[[1]], lane=[[0],[0],
 }
 
 // -----
-// expected-error @+1 {{expects parent op 'tkg.reduce'}}
+// expected-error @+1 {{expects parent op to be one of 'tkg.reduce, tkg.scan, tkg.scan_carry'}}
 tkg.yield
 
 // -----

@@ -104,10 +104,10 @@ tk.kernel @warps_on_rows(%n: i64) attributes {contract = #contract} {
   tk.return
 }
 
-// The other axis is spread over the warps: one partial row a warp, 4 x 64 in memory.
+// The other axis is spread over the warps: one partial row a warp, 4 rows of 64 in memory, padded to 68.
 // CHECK-LABEL: tk.kernel @across_rows(
 // CHECK:         tkg.reduce {{.*}} axis 0
-// CHECK:         tkg.alloc : <4x64xf32>
+// CHECK:         tkg.alloc : <4x64xf32, strides = 68, 1>
 // CHECK:         tkg.reduce {{.*}} axis 0 {{.*}} -> tensor<64xf32,
 tk.kernel @across_rows(%n: i64) attributes {contract = #contract} {
   %x = arith.constant dense<1.0> : tensor<4x64xf32, #rows>

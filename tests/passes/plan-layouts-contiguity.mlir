@@ -7,6 +7,15 @@
     args = [{name = "x", kind = "tensor", dtype = "f32", access = "in", extents = ["N"], strides = [1], align = 1}],
     grid = [1, 1, 1], require = [], disjoint = [], options = {warps = 1}}>
 
+#hinted = #tk.contract<{kernel = "k", instance = {},
+    args = [{name = "x", kind = "tensor", dtype = "f32", access = "in", extents = ["N"], strides = [1], align = 1},
+            {name = "i", kind = "scalar", dtype = "i64"}],
+    grid = [1, 1, 1], require = [], disjoint = [], options = {warps = 1}}>
+#offsets = #tk.contract<{kernel = "k", instance = {},
+    args = [{name = "x", kind = "tensor", dtype = "f32", access = "in", extents = ["N"], strides = [1], align = 1},
+            {name = "o", kind = "tensor", dtype = "i32", access = "in", extents = ["M"], strides = [1], align = 4}],
+    grid = [1, 1, 1], require = [], disjoint = [], options = {warps = 1}}>
+
 // An address at 8 bytes allows 8 bytes.
 // CHECK-LABEL: tk.kernel @address_known_to_half(
 // CHECK:         tkg.load {{.*}}vector = 2 : i64
@@ -159,5 +168,47 @@ tk.kernel @rows_at_a_multiple(%x: !tk.view<f32, 1, 0>) attributes {contract = #f
   %rb = tk.broadcast %re : tensor<16x1xi64> -> tensor<16x64xi64>
   %o = arith.addi %rb, %c : tensor<16x64xi64>
   %v = tkg.load %p[%o] : !tk.ptr<f32, 0>, tensor<16x64xi64> -> tensor<16x64xf32>
+  tk.return
+}
+
+// A promise about a scalar that nobody knows anything of: 16 bytes from a multiple of four elements.
+// CHECK-LABEL: tk.kernel @promised_multiple(
+// CHECK:         tkg.load {{.*}}vector = 4 : i64
+tk.kernel @promised_multiple(%x: !tk.view<f32, 1, 0>, %i: i64) attributes {contract = #hinted, facts = [["divides", 16, "x.ptr"]]} {
+  %p = tk.base %x : !tk.view<f32, 1, 0> -> !tk.ptr<f32, 0>
+  %h = tk.hint %i multiple_of [4] contiguous [1] constant [1] : i64
+  %q = tk.ptr_add %p, %h : !tk.ptr<f32, 0>, i64
+  %l = tk.arange 0 : tensor<1024xi32>
+  %v = tkg.load %q[%l] : !tk.ptr<f32, 0>, tensor<1024xi32> -> tensor<1024xf32>
+  tk.return
+}
+
+// So does a condition that is assumed.
+// CHECK-LABEL: tk.kernel @assumed_multiple(
+// CHECK:         tkg.load {{.*}}vector = 2 : i64
+tk.kernel @assumed_multiple(%x: !tk.view<f32, 1, 0>, %i: i64) attributes {contract = #hinted, facts = [["divides", 16, "x.ptr"]]} {
+  %c0 = arith.constant 0 : i64
+  %c2 = arith.constant 2 : i64
+  %r = tk.rem %i, %c2 : i64
+  %even = arith.cmpi eq, %r, %c0 : i64
+  tk.assume %even
+  %p = tk.base %x : !tk.view<f32, 1, 0> -> !tk.ptr<f32, 0>
+  %q = tk.ptr_add %p, %i : !tk.ptr<f32, 0>, i64
+  %l = tk.arange 0 : tensor<1024xi32>
+  %v = tkg.load %q[%l] : !tk.ptr<f32, 0>, tensor<1024xi32> -> tensor<1024xf32>
+  tk.return
+}
+
+// Offsets that are promised to count up in blocks of 12 do so in blocks of 4, from multiples of 4.
+// CHECK-LABEL: tk.kernel @promised_blocks(
+// CHECK:         tkg.load {{.*}}vector = 4 : i64{{.*}} -> tensor<768xi32>
+// CHECK:         tkg.load {{.*}}vector = 4 : i64{{.*}} -> tensor<768xf32>
+tk.kernel @promised_blocks(%x: !tk.view<f32, 1, 0>, %o: !tk.view<i32, 1, 1>) attributes {contract = #offsets, facts = [["divides", 16, "x.ptr"], ["divides", 16, "o.ptr"]]} {
+  %p = tk.base %x : !tk.view<f32, 1, 0> -> !tk.ptr<f32, 0>
+  %q = tk.base %o : !tk.view<i32, 1, 1> -> !tk.ptr<i32, 1>
+  %l = tk.arange 0 : tensor<768xi32>
+  %i = tkg.load %q[%l] : !tk.ptr<i32, 1>, tensor<768xi32> -> tensor<768xi32>
+  %h = tk.hint %i multiple_of [8] contiguous [12] constant [1] : tensor<768xi32>
+  %v = tkg.load %p[%h] : !tk.ptr<f32, 0>, tensor<768xi32> -> tensor<768xf32>
   tk.return
 }

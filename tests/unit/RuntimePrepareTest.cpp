@@ -124,6 +124,8 @@ TEST_CASE("abi_hash is compared when the caller gives one", "[runtime]") {
   CHECK_THAT(loader.text(), Contains("b3:6f1c2a90d4e58b17") && Contains("b3:6f1c2a90d4e58b18"));
 }
 
+// Reported elsewhere: what was built on one GPU for another was loaded as if it fitted
+// (pytorch/pytorch#185328).
 TEST_CASE("target.match decides by compute capability", "[runtime]") {
   struct Case {
     const char *kind, *arch, *match;

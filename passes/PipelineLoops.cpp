@@ -1,0 +1,307 @@
+//===- PipelineLoops.cpp - copies that run ahead of the iterations that read them ----===//
+//
+// Requires: phase LaidOut, no tk.dot left.
+// Ensures:  in a counted loop, a tkg.load whose tile only fills a shared buffer is an asynchronous copy
+//           into a ring of S slots, begun S - 1 iterations ahead.
+// Fails:    never.
+//
+//   scf.for %i = 0 to %n {
+//     %v = tkg.load %p(%i)
+//     %b = tkg.alloc
+//     tkg.buf_store %v, %b
+//     use %b
+//   }
+// becomes, with two slots,
+//   %r = tkg.alloc                       // both slots
+//   if 0 < %n { tkg.async_copy %p(0), slot 0 }
+//   tkg.async_commit
+//   scf.for %i = 0 to %n {
+//     tkg.async_wait 0                   // at most S - 2 groups under way: slot %i % S is full
+//     tkg.barrier                        // for all threads; and the slot read last is free
+//     if %i + 1 < %n { tkg.async_copy %p(%i + 1), slot (%i + 1) % S }
+//     tkg.async_commit
+//     use slot %i % S
+//   }
+//
+// Four steps: `collect` finds the loads, `chooseStages` the number of slots, `makeRing` the buffers,
+// `rewrite` the prologue and the loop. The address of a copy is computed by a copy of the operations
+// that computed it, with another iteration number; a load whose address depends on what the loop
+// carries or loads stays where it is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/diagnostics/Diagnostics.h"
+#include "passes/Passes.h"
+#include "passes/SharedTiles.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tk {
+#define GEN_PASS_DEF_PIPELINELOOPS
+#include "passes/Passes.h.inc"
+} // namespace tk
+
+using namespace mlir;
+using namespace tk;
+
+/// Stages where neither the loop nor the kernel says how many.
+static constexpr int64_t kDefaultStages = 3;
+
+namespace {
+/// A load and the buffer that it fills.
+struct Copy {
+  tkg::LoadOp load;
+  tkg::BufStoreOp store;
+  tkg::AllocOp alloc;
+  SmallVector<Operation *> address; // what computes the operands, in program order
+  tkg::AllocOp ring;
+  int64_t slotElements = 0;
+};
+
+class LoopPipeline {
+public:
+  LoopPipeline(scf::ForOp loop, int64_t limitBytes) : loop(loop), limitBytes(limitBytes) {}
+  void run();
+
+private:
+  std::optional<Copy> candidate(tkg::LoadOp load);
+  std::string whyNot(const Copy &copy);
+  bool collectAddress(Value value, llvm::SetVector<Operation *> &ops);
+  int64_t slotBytes(const Copy &copy);
+  bool chooseStages();
+  void makeRing(OpBuilder &builder, Copy &copy);
+  Value constant(OpBuilder &builder, Type type, int64_t value);
+  Value slotView(OpBuilder &builder, const Copy &copy, Value slot);
+  void issue(OpBuilder &builder, Value iteration, Value slot, bool ahead);
+  void rewrite();
+  void rewriteBody(Value slot, OpBuilder &builder);
+
+  scf::ForOp loop;
+  int64_t limitBytes;
+  SmallVector<Copy> copies;
+  int64_t stages = 1;
+};
+} // namespace
+
+/// The load fills one buffer of the loop's body and does nothing else.
+std::optional<Copy> LoopPipeline::candidate(tkg::LoadOp load) {
+  if (load->getBlock() != loop.getBody() || !load.getResult().hasOneUse())
+    return std::nullopt;
+  auto store = dyn_cast<tkg::BufStoreOp>(*load.getResult().user_begin());
+  if (!store || store->getBlock() != loop.getBody())
+    return std::nullopt;
+  auto alloc = store.getBuffer().getDefiningOp<tkg::AllocOp>();
+  if (!alloc || alloc->getBlock() != loop.getBody())
+    return std::nullopt;
+  return Copy{load, store, alloc, {}, {}, 0};
+}
+
+/// Adds what computes `value` in the loop's body; false when it depends on more than the iteration.
+bool LoopPipeline::collectAddress(Value value, llvm::SetVector<Operation *> &ops) {
+  if (!value || value == loop.getInductionVar() || !loop->isAncestor(value.getParentRegion()->getParentOp()))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != loop.getBody() || op->getNumRegions() || !isMemoryEffectFree(op))
+    return false;
+  for (Value operand : op->getOperands())
+    if (!collectAddress(operand, ops))
+      return false;
+  ops.insert(op);
+  return true;
+}
+
+static bool isZero(Value fill) {
+  if (!fill)
+    return true;
+  Attribute value;
+  if (!matchPattern(fill, m_Constant(&value)))
+    return false;
+  if (auto number = dyn_cast<FloatAttr>(value))
+    return number.getValue().isPosZero();
+  return isa<IntegerAttr>(value) && cast<IntegerAttr>(value).getValue().isZero();
+}
+
+/// Why a load cannot be copied ahead, or "".
+std::string LoopPipeline::whyNot(const Copy &copy) {
+  tkg::LoadOp load = copy.load;
+  tkg::AllocOp alloc = copy.alloc;
+  int64_t bytes = int64_t(load.getVector()) * alloc.getResult().getType().getElementBytes();
+  if (elementBits(load.getResult().getType()) < 8)
+    return "its elements share bytes";
+  if (bytes < 4)
+    return "an asynchronous copy moves 4 bytes or more a thread, this one " + std::to_string(bytes);
+  if (!load.getReadonly())
+    return "the kernel may write the memory it reads";
+  return isZero(load.getFill()) ? "" : "its fill is not zero";
+}
+
+int64_t LoopPipeline::slotBytes(const Copy &copy) {
+  tkg::AllocOp alloc = copy.alloc;
+  return llvm::alignTo(alloc.getResult().getType().getBytes(), 16);
+}
+
+/// True when there are two stages or more.
+bool LoopPipeline::chooseStages() {
+  auto kernel = loop->getParentOfType<KernelOp>();
+  auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
+  auto ofLoop = loop->getAttrOfType<IntegerAttr>("tk.pipeline");
+  auto ofKernel = options ? options.getAs<IntegerAttr>("stages") : IntegerAttr();
+  int64_t wanted = ofLoop ? ofLoop.getInt() : ofKernel ? ofKernel.getInt() : kDefaultStages;
+  int64_t bytes = 0, others = 0;
+  for (const Copy &copy : copies)
+    bytes += slotBytes(copy);
+  kernel.walk([&](tkg::AllocOp alloc) { // at least the largest other buffer may be alive too
+    if (llvm::none_of(copies, [&](const Copy &copy) { return copy.alloc == alloc; }))
+      others = std::max(others, alloc.getResult().getType().getBytes());
+  });
+  stages = wanted;
+  if (!ofLoop && !ofKernel)
+    while (stages > 1 && stages * bytes + others > limitBytes)
+      --stages;
+  if (stages != wanted)
+    emit<diag::StagesLowered>(loop.getLoc(), stages, wanted, bytes);
+  return stages > 1;
+}
+
+Value LoopPipeline::constant(OpBuilder &builder, Type type, int64_t value) {
+  return arith::ConstantOp::create(builder, loop.getLoc(), builder.getIntegerAttr(type, value));
+}
+
+/// A buffer with one axis more: the slots.
+void LoopPipeline::makeRing(OpBuilder &builder, Copy &copy) {
+  auto type = copy.alloc.getResult().getType();
+  copy.slotElements = slotBytes(copy) / type.getElementBytes();
+  SmallVector<int64_t> shape{stages}, strides{copy.slotElements};
+  for (auto [axis, side] : llvm::enumerate(type.getShape())) {
+    shape.push_back(side);
+    strides.push_back(type.stride(unsigned(axis)));
+  }
+  auto ringType = tkg::BufType::get(builder.getContext(), shape, type.getElement(), strides);
+  copy.ring = tkg::AllocOp::create(builder, copy.load.getLoc(), ringType, IntegerAttr());
+}
+
+Value LoopPipeline::slotView(OpBuilder &builder, const Copy &copy, Value slot) {
+  tkg::AllocOp alloc = copy.alloc, ring = copy.ring;
+  Location loc = alloc.getLoc();
+  Value place = arith::MulIOp::create(builder, loc, slot, constant(builder, builder.getI32Type(), copy.slotElements));
+  return tkg::BufViewOp::create(builder, loc, alloc.getResult().getType(), ring.getResult(), place,
+                                /*offset=*/0);
+}
+
+/// The copies of one iteration, if there is such an iteration, and the end of their group.
+void LoopPipeline::issue(OpBuilder &builder, Value iteration, Value slot, bool ahead) {
+  Location loc = loop.getLoc();
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, iteration, loop.getUpperBound());
+  auto branch = scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/false);
+  OpBuilder inner = branch.getThenBodyBuilder();
+  for (const Copy &copy : copies) {
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), iteration);
+    for (Operation *op : copy.address)
+      inner.clone(*op, mapping);
+    tkg::LoadOp load = copy.load;
+    auto mapped = [&](Value value) { return value ? mapping.lookupOrDefault(value) : Value(); };
+    auto made = tkg::AsyncCopyOp::create(inner, load.getLoc(), mapped(load.getBase()), mapped(load.getOffset()),
+                                         mapped(load.getMask()), slotView(inner, copy, slot), load.getVector());
+    if (ahead)
+      made->setAttr("tkg.ahead", builder.getUnitAttr());
+  }
+  tkg::AsyncCommitOp::create(builder, loc);
+}
+
+void LoopPipeline::rewriteBody(Value slot, OpBuilder &builder) {
+  Location loc = loop.getLoc();
+  Type i32 = builder.getI32Type();
+  tkg::AsyncWaitOp::create(builder, loc, stages - 2);
+  tkg::BarrierOp::create(builder, loc);
+  Value ahead = arith::AddIOp::create(builder, loc, loop.getInductionVar(), constant(builder, builder.getI64Type(), stages - 1));
+  // (slot + S - 1) % S is the slot before.
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, slot, constant(builder, i32, 0));
+  Value before = arith::SubIOp::create(builder, loc, slot, constant(builder, i32, 1));
+  before = arith::SelectOp::create(builder, loc, isFirst, constant(builder, i32, stages - 1), before);
+  issue(builder, ahead, before, /*ahead=*/true);
+  for (Copy &copy : copies) {
+    copy.alloc.replaceAllUsesWith(slotView(builder, copy, slot));
+    copy.store.erase();
+    copy.load.erase();
+    copy.alloc.erase();
+  }
+}
+
+/// The loop with the slot's number as one more value that it carries.
+void LoopPipeline::rewrite() {
+  OpBuilder builder(loop);
+  Location loc = loop.getLoc();
+  Type i32 = builder.getI32Type();
+  for (Copy &copy : copies)
+    makeRing(builder, copy);
+  for (int64_t k = 0; k < stages - 1; ++k)
+    issue(builder, constant(builder, builder.getI64Type(), k), constant(builder, i32, k), /*ahead=*/false);
+  SmallVector<Value> inits(loop.getInitArgs());
+  inits.push_back(constant(builder, i32, 0));
+  auto made = scf::ForOp::create(builder, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+  for (NamedAttribute attribute : loop->getAttrs())
+    made->setAttr(attribute.getName(), attribute.getValue());
+  made.getBody()->getOperations().splice(made.getBody()->end(), loop.getBody()->getOperations());
+  for (auto [from, to] : llvm::zip(loop.getBody()->getArguments(), made.getBody()->getArguments()))
+    from.replaceAllUsesWith(to);
+  for (auto [from, to] : llvm::zip(loop.getResults(), made.getResults()))
+    from.replaceAllUsesWith(to);
+  loop.erase();
+  loop = made;
+  Value slot = made.getRegionIterArgs().back();
+  builder.setInsertionPointToStart(made.getBody());
+  rewriteBody(slot, builder);
+  Operation *yield = made.getBody()->getTerminator();
+  builder.setInsertionPoint(yield);
+  Value next = arith::AddIOp::create(builder, loc, slot, constant(builder, i32, 1));
+  Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, next, constant(builder, i32, stages));
+  next = arith::SelectOp::create(builder, loc, isLast, constant(builder, i32, 0), next);
+  SmallVector<Value> yielded(yield->getOperands());
+  yielded.push_back(next);
+  scf::YieldOp::create(builder, loc, yielded);
+  yield->erase();
+}
+
+void LoopPipeline::run() {
+  for (tkg::LoadOp load : llvm::to_vector(loop.getBody()->getOps<tkg::LoadOp>())) {
+    std::optional<Copy> copy = candidate(load);
+    if (!copy)
+      continue;
+    std::string reason = whyNot(*copy);
+    llvm::SetVector<Operation *> address;
+    for (Value operand : std::initializer_list<Value>{load.getBase(), load.getOffset(), load.getMask()})
+      if (reason.empty() && !collectAddress(operand, address))
+        reason = "its address depends on what the loop carries or loads";
+    if (!reason.empty()) {
+      emit<diag::NotPipelined>(load.getLoc(), reason);
+      continue;
+    }
+    copy->address = address.takeVector();
+    copies.push_back(std::move(*copy));
+  }
+  if (copies.empty() || !chooseStages())
+    return;
+  int64_t bytes = 0;
+  for (const Copy &copy : copies)
+    bytes += slotBytes(copy) * stages;
+  emit<diag::LoopPipelined>(loop.getLoc(), copies.size(), stages - 1, bytes);
+  rewrite();
+}
+
+namespace {
+struct PipelineLoops : tk::impl::PipelineLoopsBase<PipelineLoops> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (!asyncCopies)
+      return;
+    SmallVector<scf::ForOp> loops;
+    getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops) // inner loops first
+      LoopPipeline(loop, limitBytes).run();
+  }
+};
+} // namespace

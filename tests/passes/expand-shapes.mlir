@@ -1,0 +1,66 @@
+// RUN: tk-opt %s --tk-expand-shapes | FileCheck %s
+
+// As the head of ExpandShapes.cpp has it:
+//   %t = tk.permute %m [1, 0] : tensor<4x8xf32, #A> -> tensor<8x4xf32, #B>
+// becomes, where #B is not #A transposed,
+//   %b = tkg.alloc : !tkg.buf<4x8xf32>
+//   tkg.buf_store %m, %b : tensor<4x8xf32, #A>, !tkg.buf<4x8xf32>
+//   %v = tkg.buf_view %b offset 0 : !tkg.buf<4x8xf32> -> !tkg.buf<8x4xf32, strides = 1, 8>
+//   %t = tkg.buf_load %v : !tkg.buf<8x4xf32, strides = 1, 8> -> tensor<8x4xf32, #B>
+
+#contract = #tk.contract<{kernel = "k", instance = {}, args = [{name = "n", kind = "scalar", dtype = "i64"}],
+    grid = [1, 1, 1], require = [], disjoint = [], options = {warps = 2}}>
+#rows = #tkg.layout<"register=[], lane=[[0,1],[0,2],[0,4],[1,0],[2,0]], warp=[[0,0]]">
+#columns = #tkg.layout<"register=[], lane=[[0,1],[0,2],[1,0],[2,0],[4,0]], warp=[[0,0]]">
+#transposed = #tkg.layout<"register=[], lane=[[1,0],[2,0],[4,0],[0,1],[0,2]], warp=[[0,0]]">
+#line = #tkg.layout<"register=[], lane=[[1],[2],[4],[8],[16]], warp=[[0]]">
+#pair = #tkg.layout<"register=[[0,1]], lane=[[1,0],[2,0],[4,0],[8,0],[16,0]], warp=[[0,0]]">
+
+// CHECK-LABEL: tk.kernel @moves(
+tk.kernel @moves(%n: i64) attributes {contract = #contract} {
+  %m = arith.constant dense<1.0> : tensor<4x8xf32, #rows>
+  // CHECK: %[[B:.*]] = tkg.alloc : <4x8xf32>
+  // CHECK: tkg.buf_store %[[M:.*]], %[[B]]
+  // CHECK: %[[V:.*]] = tkg.buf_view %[[B]] offset 0 : <4x8xf32> -> <8x4xf32, strides = 1, 8>
+  // CHECK: tkg.buf_load %[[V]]
+  %t = tk.permute %m [1, 0] : tensor<4x8xf32, #rows> -> tensor<8x4xf32, #columns>
+  // Backwards: the last element first, a negative step.
+  // CHECK: tkg.buf_view %{{.*}} offset 7 : <4x8xf32> -> <4x8xf32, strides = 8, -1>
+  %f = tk.flip %m axis 1 : tensor<4x8xf32, #rows>
+  // CHECK: tkg.buf_view %{{.*}} offset 9 : <4x8xf32> -> <2x3xf32, strides = 16, 2>
+  %s = tk.slice %m offsets [1, 1] strides [2, 2] : tensor<4x8xf32, #rows>
+      -> tensor<2x3xf32, #tkg.layout<"register=[], lane=[[0,1],[0,2],[1,0],[0,0],[0,0]], warp=[[0,0]], shape=[2,3]">>
+  // Both parts go into one buffer.
+  // CHECK: %[[C:.*]] = tkg.alloc : <8x8xf32>
+  // CHECK: tkg.buf_view %[[C]] offset 0
+  // CHECK: tkg.buf_view %[[C]] offset 32
+  // CHECK: tkg.buf_load %[[C]]
+  %c = tk.cat %m, %m axis 0 : tensor<4x8xf32, #rows>, tensor<4x8xf32, #rows>
+      -> tensor<8x8xf32, #tkg.layout<"register=[[0,1]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[0,0]]">>
+  // An index outside reads index 0, and gives zero.
+  // CHECK: %[[IN:.*]] = arith.cmpi ult, %[[N:.*]], %{{.*}} : i64
+  // CHECK: arith.select %[[IN]], %[[N]]
+  // CHECK: tkg.buf_view %{{.*}}[%{{.*}}] offset 0 : <4x8xf32> -> <8xf32>
+  // CHECK: arith.select %[[IN]]
+  %p = tk.pick %m[%n] axis 0 : tensor<4x8xf32, #rows>
+      -> tensor<8xf32, #tkg.layout<"register=[], lane=[[1],[2],[4],[0],[0]], warp=[[0]]">>
+  // One row more takes what is put outside.
+  // CHECK: tkg.alloc : <5x8xf32>
+  %q = tk.put %p, %m[%n] axis 0 : tensor<8xf32, #tkg.layout<"register=[], lane=[[1],[2],[4],[0],[0]], warp=[[0]]">>, tensor<4x8xf32, #rows>
+  // CHECK: tk.return
+  tk.return
+}
+
+// Each thread has what it needs.
+// CHECK-LABEL: tk.kernel @stay(
+// CHECK-NOT: tkg.alloc
+tk.kernel @stay(%n: i64) attributes {contract = #contract} {
+  %m = arith.constant dense<1.0> : tensor<4x8xf32, #rows>
+  %t = tk.permute %m [1, 0] : tensor<4x8xf32, #rows> -> tensor<8x4xf32, #transposed>
+  %r = tk.reshape %m : tensor<4x8xf32, #rows> -> tensor<32xf32, #line>
+  %e = tk.expand_dims %r, 1 : tensor<32xf32, #line>
+      -> tensor<32x1xf32, #tkg.layout<"register=[], lane=[[1,0],[2,0],[4,0],[8,0],[16,0]], warp=[[0,0]]">>
+  %j = tk.cat %e, %e axis 1 : tensor<32x1xf32, #tkg.layout<"register=[], lane=[[1,0],[2,0],[4,0],[8,0],[16,0]], warp=[[0,0]]">>,
+      tensor<32x1xf32, #tkg.layout<"register=[], lane=[[1,0],[2,0],[4,0],[8,0],[16,0]], warp=[[0,0]]">> -> tensor<32x2xf32, #pair>
+  tk.return
+}
