@@ -1,8 +1,8 @@
 """Makes the folder that is taken to a machine with a GPU: `cmake --build ... --target gpu-bundle`.
 
-    bundle.py --tkc=PATH --library=libtkcrt.so --host-launch=PATH --out=build/gpu
+    bundle.py --tkc=PATH --fuzz=PATH --library=libtkcrt.so --host-launch=PATH --out=build/gpu
 
-It holds the compiler, the loader, every kernel that run.py and the checks launch, what the
+It holds the compiler, the generator of random programs, the loader, every kernel that run.py and the checks launch, what the
 interpreter computes for the checks, and the scripts. What is there already and would come out the
 same (the compiler, the source and the command are the same) is kept.
 """
@@ -35,6 +35,8 @@ SCRIPTS = {
                   "ulp.py"],
     "runtime/python": ["tkcrt.py"],
 }
+# What differential.py and random_programs.py need, as it lies in the repository.
+TREES = {"tests/emulator": ".py", "tests/gpu": ".py", "tests/run": ".py", "examples": ".tk"}
 # Files beside the cubins: what is compiled there, for the compile time and by ulp.py.
 SOURCES = ["examples/01_vector_add.tk", "tests/gpu/functions.tk"]
 _LIMIT_BYTES = 64 << 20
@@ -44,6 +46,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tkc", required=True)
+    parser.add_argument("--fuzz", required=True, help="tk-fuzz")
     parser.add_argument("--library", required=True, help="libtkcrt.so")
     parser.add_argument("--host-launch", help="the program of host_launch.c")
     parser.add_argument("--out", required=True)
@@ -60,15 +63,15 @@ def digest_of(*paths, words=()):
     return state.hexdigest()
 
 
-def pack_tool(tkc, out, digest):
-    """tkc.xz, unless it is this compiler already."""
-    stamp = os.path.join(out, "tkc.sha256")
-    if os.path.exists(stamp) and os.path.exists(os.path.join(out, "tkc.xz")):
+def pack_tool(tool, name, out, digest):
+    """NAME.xz, unless it is this program already."""
+    stamp = os.path.join(out, name + ".sha256")
+    if os.path.exists(stamp) and os.path.exists(os.path.join(out, name + ".xz")):
         with open(stamp, encoding="utf-8") as file:
             if file.read().strip() == digest:
                 return
-    with open(tkc, "rb") as source, lzma.open(os.path.join(out, "tkc.xz"), "wb",
-                                              preset=3) as target:
+    with open(tool, "rb") as source, lzma.open(os.path.join(out, name + ".xz"), "wb",
+                                               preset=6) as target:
         shutil.copyfileobj(source, target)
     with open(stamp, "w", encoding="utf-8") as file:
         file.write(digest + "\n")
@@ -198,6 +201,13 @@ def copy_files(options, out):
     for folder, names in SCRIPTS.items():
         for name in names:
             shutil.copy2(os.path.join(ROOT, folder, name), os.path.join(out, name))
+    for folder, ending in TREES.items():
+        target = os.path.join(out, "tree", folder)
+        shutil.rmtree(target, ignore_errors=True)
+        os.makedirs(target)
+        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
+            if name.endswith(ending):
+                shutil.copy2(os.path.join(ROOT, folder, name), target)
     os.makedirs(os.path.join(out, "sources"), exist_ok=True)
     for source in SOURCES:
         shutil.copy2(os.path.join(ROOT, source), os.path.join(out, "sources"))
@@ -220,7 +230,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         tkc = shutil.copy2(options.tkc, folder)  # it may be rebuilt meanwhile
         digest = digest_of(tkc)
-        pack_tool(tkc, out, digest)
+        pack_tool(tkc, "tkc", out, digest)
+        pack_tool(options.fuzz, "tk-fuzz", out, digest_of(options.fuzz))
         specs = plan.specs_of(plan.load_cases(os.path.join(ROOT, "bench/configs.json")))
         specs = list(dict.fromkeys([*cases.all_specs(), *specs]))
         failed = compile_specs(specs, tkc, digest, os.path.join(out, "cubins"))

@@ -2,7 +2,7 @@
 
     python3 run.py                      everything: checks, then benchmarks, one table last
     python3 run.py --quick              fewer shapes and rounds
-    python3 run.py --only=softmax       one of: checks copy compile host, or a family; repeatable
+    python3 run.py --only=softmax       one of: checks differential copy compile host, or a family; repeatable
     python3 run.py --out=DIR            where results.json, results.md and checks.json go
     python3 run.py --markdown [DIR]     the table of an earlier run, for docs/performance.md
     python3 run.py --dry-run            no GPU: the checks on an emulated driver, and what would run
@@ -12,7 +12,9 @@ Status 1 when a check fails, a benchmark's result is wrong or a kernel is missin
 
 import argparse
 import json
+import lzma
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -22,9 +24,10 @@ import plan
 import report
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-EXTRAS = ("checks", "copy", "compile", "host")
+EXTRAS = ("checks", "differential", "copy", "compile", "host")
 CHECKS_LIMIT_S = 240
 COMPILE_LIMIT_S = 100
+DIFFERENTIAL_LIMIT_S, RANDOM_PROGRAMS = 240, 1000
 
 
 def parse_arguments(words=None):
@@ -95,6 +98,31 @@ def finish_checks(run, process):
         file.write(text)
     if process.returncode:
         run.failed.append(f"checks: status {process.returncode}")
+
+
+def run_differential(run):
+    """The emulator's cases and random programs, compiled here and compared with the interpreter."""
+    tools = {}
+    for name in ("tkc", "tk-fuzz"):
+        tools[name] = os.path.join(run.options.out, name)
+        with lzma.open(os.path.join(FOLDER, name + ".xz")) as source, open(tools[name], "wb") as target:
+            shutil.copyfileobj(source, target)
+        os.chmod(tools[name], 0o755)
+    scripts = os.path.join(FOLDER, "tree", "tests", "gpu")
+    count = RANDOM_PROGRAMS // (10 if run.options.quick else 1)
+    for script, *words in (("differential.py", "--targets=sm_90a,sm_80,sm_89"),
+                           ("random_programs.py", f"--fuzz={tools['tk-fuzz']}", f"--count={count}")):
+        command = [sys.executable, os.path.join(scripts, script), f"--tkc={tools['tkc']}", *words]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=DIFFERENTIAL_LIMIT_S, check=False)
+            text, status = done.stdout.decode(errors="replace"), done.returncode
+        except subprocess.TimeoutExpired as error:
+            text, status = (error.stdout or b"").decode(errors="replace"), "stopped"
+        # Kernels that print write here too.
+        say("\n".join(line for line in text.splitlines() if "FAILED" in line or " cases" in line
+                      or " programs" in line))
+        if status:
+            run.failed.append(f"{script}: status {status}")
 
 
 def describe_machine(torch, triton):
@@ -275,7 +303,10 @@ def run_all(run):
     if checks:
         finish_checks(run, checks)
         say(f"checks done after {time.perf_counter() - begin:.1f} s")
-    if run.cases or run.extras - {"checks"}:
+    if "differential" in run.extras:
+        run_differential(run)
+        say(f"differential suite done after {time.perf_counter() - begin:.1f} s")
+    if run.cases or run.extras - {"checks", "differential"}:
         import torch
         import triton
         run.results.update(describe_machine(torch, triton))
@@ -287,7 +318,7 @@ def run_all(run):
 
 
 def show_results(run):
-    if run.cases or run.extras - {"checks"}:
+    if run.cases or run.extras - {"checks", "differential"}:
         with open(os.path.join(run.options.out, "results.md"), "w", encoding="utf-8") as file:
             file.write(report.markdown(run.results))
         say(report.text(run.results))

@@ -23,7 +23,7 @@ target_link_libraries(host_launch PRIVATE tkcrt_gpu ${CMAKE_DL_LIBS})
 find_program(TKC_BUNDLE_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 add_custom_target(gpu-bundle
   COMMAND ${TKC_BUNDLE_PYTHON} ${CMAKE_SOURCE_DIR}/bench/bundle.py
-          --tkc=$<TARGET_FILE:tkc> --library=$<TARGET_FILE:tkcrt_gpu>
+          --tkc=$<TARGET_FILE:tkc> --fuzz=$<TARGET_FILE:tk-fuzz> --library=$<TARGET_FILE:tkcrt_gpu>
           --host-launch=$<TARGET_FILE:host_launch> --out=${CMAKE_SOURCE_DIR}/build/gpu
-  DEPENDS tkc tkcrt_gpu host_launch
+  DEPENDS tkc tk-fuzz tkcrt_gpu host_launch
   COMMENT "kernels, loader and scripts for a machine with a GPU: build/gpu" USES_TERMINAL VERBATIM)

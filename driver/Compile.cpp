@@ -412,6 +412,30 @@ void Compilation::fromLlvm(llvm::Module &module) {
   fromPtx(std::move(*ptx), /*generated=*/true);
 }
 
+/// Bytes of shared memory that a launch of each kernel asks for, by symbol.
+static llvm::StringMap<int64_t> dynamicSharedOf(StringRef description) {
+  llvm::StringMap<int64_t> bytes;
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse(description);
+  if (!json) {
+    llvm::consumeError(json.takeError());
+    return bytes;
+  }
+  // The text may come with a PTX file, so nothing of its form is sure.
+  auto each = [](const llvm::json::Array *list, auto visit) {
+    for (size_t i = 0; list && i < list->size(); ++i)
+      if (const llvm::json::Object *entry = (*list)[i].getAsObject())
+        visit(*entry);
+  };
+  each(json->getAsArray(), [&](const llvm::json::Object &kernel) {
+    each(kernel.getArray("variants"), [&](const llvm::json::Object &variant) {
+      const llvm::json::Object *resources = variant.getObject("resources");
+      if (std::optional<StringRef> symbol = variant.getString("symbol"); symbol && resources)
+        bytes[*symbol] = resources->getInteger("shared_dynamic").value_or(0);
+    });
+  });
+  return bytes;
+}
+
 void Compilation::fromPtx(std::string ptx, bool generated) {
   if (!generated && (!checkStart(Stage::Ptx) || !selectTarget(nvptx::ptxTargetOf(ptx))))
     return;
@@ -431,6 +455,8 @@ void Compilation::fromPtx(std::string ptx, bool generated) {
   how.optLevel = options.optLevel;
   how.lineInfo = options.lineInfo;
   how.inputName = generated ? "" : input.path;
+  if (description)
+    how.dynamicShared = dynamicSharedOf(*description);
   if (options.verbose)
     llvm::errs() << "tkc: run " << assembler->path << " --gpu-name=" << target->name << " -O"
                  << how.optLevel << '\n';

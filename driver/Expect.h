@@ -21,7 +21,8 @@
 //   numbers      x.to(f16), f16(x) round as a conversion of the language does; bits(x) is how an
 //                element lies in memory, as an unsigned integer
 //
-// A NaN is close to a NaN and equal to it, an infinity to itself.
+// A NaN is close to a NaN and equal to it, an infinity to itself. An element that nobody wrote is NaN,
+// and the message says so.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -44,6 +45,8 @@ struct ExpectArray {
   /// Of an array of the run, or what is a part of one: the elements as they lie in memory.
   std::vector<uint64_t> bits = {};
   interp::DType dtype = interp::DType::f64;
+  /// The first element that nobody wrote, "y[32]"; such elements are NaN in `data`.
+  std::string unwritten = {};
 
   static ExpectArray number(double value) { return {{}, {value}}; }
   static ExpectArray filled(std::vector<int64_t> shape, double value = 0);
@@ -61,6 +64,7 @@ struct ExpectEvaluator {
   std::optional<ExpectArray> evaluate(const ast::Expr *expr);
   /// ": first at [0, 3]: 1.5 and 2; ..." of the last allclose or equal that failed.
   std::string difference;
+  std::string unwritten; // an element that nobody wrote of an array that the text names
 
 private:
   using Result = std::optional<ExpectArray>;

@@ -188,8 +188,11 @@ ExpectEvaluator::Result ExpectEvaluator::conditional(const ast::IfExpr *expr) {
 
 ExpectEvaluator::Result ExpectEvaluator::name(const ast::Name *expr) {
   auto found = names.find(std::string_view(expr->text));
-  if (found != names.end())
+  if (found != names.end()) {
+    if (unwritten.empty())
+      unwritten = found->second.unwritten;
     return found->second;
+  }
   if (expr->text == "inf")
     return ExpectArray::number(INFINITY);
   if (expr->text == "nan")
@@ -341,7 +344,7 @@ ExpectEvaluator::Result ExpectEvaluator::evaluateNode(const ast::Expr *expr) {
 
 static std::optional<ExpectArray> evaluateText(mlir::MLIRContext &context, const std::string &text,
                                                const ExpectNames &names, std::string &difference,
-                                               mlir::Location &place) {
+                                               std::string &unwritten, mlir::Location &place) {
   SourceFile source("--expect", text);
   llvm::FailureOr<ParsedExpr> parsed = parseExpression(context, source);
   if (llvm::failed(parsed))
@@ -349,6 +352,7 @@ static std::optional<ExpectArray> evaluateText(mlir::MLIRContext &context, const
   ExpectEvaluator evaluator(context, source, names);
   std::optional<ExpectArray> value = evaluator.evaluate(parsed->expr);
   difference = evaluator.difference;
+  unwritten = evaluator.unwritten;
   place = source.getLocation(context, parsed->expr->range);
   return value;
 }
@@ -356,16 +360,16 @@ static std::optional<ExpectArray> evaluateText(mlir::MLIRContext &context, const
 std::optional<ExpectArray> tk::evaluateExpectation(mlir::MLIRContext &context,
                                                    const std::string &text,
                                                    const ExpectNames &names) {
-  std::string difference;
+  std::string difference, unwritten;
   mlir::Location place = mlir::UnknownLoc::get(&context);
-  return evaluateText(context, text, names, difference, place);
+  return evaluateText(context, text, names, difference, unwritten, place);
 }
 
 bool tk::checkExpectation(mlir::MLIRContext &context, const std::string &text,
                           const ExpectNames &names) {
-  std::string difference;
+  std::string difference, unwritten;
   mlir::Location place = mlir::UnknownLoc::get(&context);
-  std::optional<ExpectArray> value = evaluateText(context, text, names, difference, place);
+  std::optional<ExpectArray> value = evaluateText(context, text, names, difference, unwritten, place);
   if (!value)
     return false;
   if (allTrue(*value))
@@ -373,6 +377,8 @@ bool tk::checkExpectation(mlir::MLIRContext &context, const std::string &text,
   for (int64_t i = 0; difference.empty() && i < value->size() && !value->shape.empty(); ++i)
     if (value->data[size_t(i)] == 0 || value->data[size_t(i)] != value->data[size_t(i)])
       difference = ": it is false first at " + coordinateText(value->shape, i);
-  (void)tk::emit<diag::ExpectFailed>(place, text, difference);
+  auto error = tk::emit<diag::ExpectFailed>(place, text, difference);
+  if (!unwritten.empty())
+    error.attachNote(place) << "nobody wrote `" << unwritten << "`; such elements count as NaN";
   return false;
 }

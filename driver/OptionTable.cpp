@@ -174,7 +174,7 @@ void OptionTable::declareRun() {
                    "kernel takes a pointer to pointers", false});
   lines.push_back({group, "NAME=1000, NAME=OTHER",
                    "a scalar; the memory of another argument", false});
-  value("--engine", "--engine=NAME", "interp (default), simt, gpu or compare", raw.engine);
+  value("--engine", "--engine=NAME", "interp (default); simt, gpu and compare are not built yet", raw.engine);
   list("--out", "--out NAME=@FILE.npy", "save an array afterwards", raw.outs);
   list("--print", "--print NAME", "print it", raw.prints);
   list("--let", "--let NAME=EXPR", "a name for a value that expectations use", raw.lets);

@@ -120,13 +120,20 @@ int Command::checkOutputs() {
 // After the run
 //===----------------------------------------------------------------------===//
 
-static ExpectArray arrayOf(const Buffer &buffer) {
+/// Elements that nobody wrote are NaN where `checked`.
+static ExpectArray arrayOf(const Buffer &buffer, bool checked) {
   ExpectArray array = ExpectArray::filled(buffer.extents);
   array.dtype = buffer.dtype;
   array.bits.assign(array.data.size(), 0);
   const size_t bytes = byteSize(buffer.dtype);
   for (int64_t i = 0; i < array.size(); ++i) {
     const uint8_t *element = buffer.data() + size_t(buffer.elementAt(i)) * bytes;
+    if (checked && !buffer.written.empty() && !buffer.written[size_t(buffer.elementAt(i))]) {
+      array.data[size_t(i)] = NAN;
+      if (array.unwritten.empty())
+        array.unwritten = buffer.name + coordinateText(buffer.extents, i);
+      continue;
+    }
     array.data[size_t(i)] = elementToDouble(buffer.dtype, element);
     std::memcpy(&array.bits[size_t(i)], element, bytes);
   }
@@ -138,7 +145,7 @@ void Command::remember() {
   if (options.expects.empty())
     return;
   for (const Buffer &buffer : inputs.buffers)
-    before[buffer.name + ".before"] = arrayOf(buffer);
+    before[buffer.name + ".before"] = arrayOf(buffer, /*checked=*/false);
 }
 
 ExpectNames Command::expectNames() {
@@ -150,7 +157,7 @@ ExpectNames Command::expectNames() {
     if (!argument.buffer && !argument.isAbsent)
       names[argument.name] = ExpectArray::number(elementToDouble(argument.dtype, &argument.bits));
   for (const Buffer &buffer : inputs.buffers)
-    names[buffer.name] = arrayOf(buffer);
+    names[buffer.name] = arrayOf(buffer, options.checks.init);
   for (const Argument &argument : inputs.arguments) // a second name of one buffer
     if (argument.buffer && argument.buffer->name != argument.name)
       names[argument.name] = names[argument.buffer->name];

@@ -46,7 +46,7 @@ Val TileLowerer::buildSort(CallArgs &args) {
 
 /// histogram(x, bins, mask=)
 Val TileLowerer::buildHistogram(CallArgs &args) {
-  if (args.poisoned() || !needTile(args, 0))
+  if (args.poisoned() || !needTile(args, 0) || !needNumbers(args, 1))
     return Val::poison();
   const Val &tile = args.values[0];
   if (tile.type.pointer || !isInteger(tile.type.dtype)) {

@@ -198,8 +198,8 @@ static Val knownExtreme(bool wantMax, const Val &lhs, const Val &rhs, bool numbe
 /// The larger or smaller of two numbers, elementwise.
 Val TileLowerer::minMax(bool wantMax, const Val &lhs, const Val &rhs, SourceRange range,
                         StringRef what, NumAttr nan) {
-  if (lhs.isPoison() || rhs.isPoison() || !walk.needNumber(lhs, range, what) ||
-      !walk.needNumber(rhs, range, what))
+  if (lhs.isPoison() || rhs.isPoison() || !walk.needArithmetic(lhs, range, what) ||
+      !walk.needArithmetic(rhs, range, what))
     return Val::poison();
   if (!lhs.isRun() && !rhs.isRun()) {
     bool meet = walk.commonDtype(lhs, rhs, range, what).has_value();

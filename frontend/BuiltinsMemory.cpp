@@ -10,8 +10,9 @@ Val Lowerer::buildArange(CallArgs &args) {
   std::optional<Int128> end = needInt(args.values[1], args.rangeOf(1), "the end of `arange`");
   if (!start || !end)
     return Val::poison();
-  if (!fits(*start, Dtype::I32) || !fits(*end, Dtype::I32)) {
-    error<diag::NumberRange>(args.range, toString(fits(*start, Dtype::I32) ? *end : *start), "i32");
+  Int128 last = *end - 1;
+  if (!fits(*start, Dtype::I32) || !fits(last, Dtype::I32)) {
+    error<diag::NumberRange>(args.range, toString(fits(*start, Dtype::I32) ? last : *start), "i32");
     return Val::poison();
   }
   std::optional<int64_t> side = checkSide(*end - *start, args.range);
@@ -28,6 +29,16 @@ std::optional<Shape> Lowerer::sidesOf(CallArgs &args) {
   Shape shape;
   bool good = true;
   auto add = [&](const Val &value, SourceRange range) {
+    if (args.builtin->name == "full" && value.kind == Val::Kind::Float) {
+      Report report =
+          error<diag::TypeMismatch>(range, "the side of a tile", "an integer", value.describe());
+      report.help("the value comes first: `full(0.0, M, N)`");
+      if (args.rest.size() == 1 && args.rest[0]->range == range)
+        report.fix(args.rangeOf(0), source.getText(range))
+            .fix(range, source.getText(args.rangeOf(0)).trim("[]"));
+      good = false;
+      return shape.push_back(1);
+    }
     std::optional<Int128> side = needInt(value, range, "the side of a tile");
     std::optional<int64_t> checked = side ? checkSide(*side, range) : std::nullopt;
     good &= checked.has_value();

@@ -54,7 +54,9 @@ bool TileLowerer::checkAxisArgument(CallArgs &args) {
     return false;
   }
   const Val &value = args.values[0];
-  if (!walk.needNumber(value, args.rangeOf(0), name))
+  // Sums and products have a wider type than their elements; all else compares or computes in theirs.
+  bool widens = llvm::is_contained({"sum", "prod", "cumsum", "cumprod"}, name);
+  if (widens ? !walk.needNumber(value, args.rangeOf(0), name) : !walk.needArithmetic(value, args.rangeOf(0), name))
     return false;
   if (value.shape().empty()) {
     Report report = error<diag::OperatorType>(args.rangeOf(0), name, value.describe());
@@ -271,7 +273,10 @@ Val TileLowerer::buildExtreme(CallArgs &args) {
   axis->tiles.push_back(iota(axis->tiles[0].type.shape, axis->axis, args.range));
   auto results =
       reduced(*axis, ReduceOrder::indexed, args.range, [&](ValueRange left, ValueRange right) {
-        return keepExtreme(wantMax, dtype, left, right, args.range);
+        std::optional<Values> kept = keepExtreme(wantMax, dtype, left, right, args.range);
+        if (kept && !onlyIndex) // -0 is below +0 for the value; for the index they are one number
+          kept->front() = fold(name, left[0], right[0], dtype, args.range);
+        return kept;
       });
   return onlyIndex ? results->back() : Val::tuple(std::move(*results));
 }

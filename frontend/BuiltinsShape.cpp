@@ -283,8 +283,9 @@ Val TileLowerer::buildFlip(CallArgs &args) {
 
 /// join(a, b): a new last axis of side 2; interleave(a, b) makes it part of the last one.
 Val TileLowerer::buildJoin(CallArgs &args) {
-  if (!needNumbers(args))
-    return Val::poison();
+  for (size_t i = 0; i < args.values.size(); ++i)
+    if (!walk.needNumber(args.values[i], args.rangeOf(i), args.builtin->name))
+      return Val::poison();
   std::optional<RunType> type = commonOf(args.values, args.range, args.builtin->name);
   if (!type)
     return Val::poison();

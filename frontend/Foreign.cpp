@@ -18,8 +18,8 @@ constexpr StringLiteral kPlaces =
     "places of tensors are read and assigned: `x[i +: BLOCK, j +: BLOCK]`";
 
 constexpr Foreign kNames[] = {
-    {"and", "", "write `&&` between scalars, `&` between tiles"},
-    {"or", "", "write `||` between scalars, `|` between tiles"},
+    {"and", "", "write `&&` between scalars, `(a) & (b)` between tiles"},
+    {"or", "", "write `||` between scalars, `(a) | (b)` between tiles"},
     {"not", "!", ""},
     {"tl", "", "functions have no module prefix: `load`, `arange`"},
     {"triton", "", "functions have no module prefix: `load`, `arange`"},
@@ -98,6 +98,8 @@ constexpr Foreign kNames[] = {
     {"sqrtf", "sqrt", ""},
     {"fmaxf", "maximum", ""},
     {"fminf", "minimum", ""},
+    {"fmax", "maximum", ""},
+    {"fmin", "minimum", ""},
     // CUDA and HIP.
     {"__syncthreads", "barrier", "write `barrier()`; program order needs none"},
     {"__syncwarp", "barrier", "write `barrier()`; program order needs none"},
@@ -174,8 +176,8 @@ constexpr Foreign kArguments[] = {
 };
 
 constexpr Foreign kWords[] = {
-    {"and", "&&", "write `&&`, or `&` between tiles"},
-    {"or", "||", "write `||`, or `|` between tiles"},
+    {"and", "&&", "write `&&`, or `(a) & (b)` between tiles"},
+    {"or", "||", "write `||`, or `(a) | (b)` between tiles"},
     {"not", "", "write `!`"},
     {"elif", "else if", ""},
     {"is", "", "`==` compares; `if x { ... }` asks whether an optional parameter is there"},

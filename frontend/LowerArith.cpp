@@ -340,6 +340,16 @@ Val Lowerer::arithmetic(ast::BinaryOp op, const Val &lhs, const Val &rhs, Source
     return Val::poison();
   if (op == ast::BinaryOp::MatMul)
     return TileLowerer(*this).product(lhs, rhs, range);
+  if (op == ast::BinaryOp::Add && lhs.kind == Val::Kind::Tensor &&
+      lhs.tensor->staticExtents.size() == 1 && rhs.isNumeric() &&
+      join(sides.first, sides.second) == range) {
+    std::string place =
+        (source.getText(sides.first) + "[" + source.getText(sides.second) + "]").str();
+    error<diag::OperatorType>(range, "+", "a tensor as a whole")
+        .help("addresses are not computed: write `" + place + "`")
+        .fix(range, place);
+    return Val::poison();
+  }
   Val result;
   if (lhs.isPointer() || rhs.isPointer())
     result = pointerArithmetic(op, lhs, rhs, range);

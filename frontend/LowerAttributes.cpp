@@ -88,6 +88,16 @@ static StringRef optionText(StringRef name) {
       .Default("from 1 to 255");
 }
 
+/// "warps" of Triton's "num_warps"; "" when it is none.
+static StringRef tritonOption(StringRef name) {
+  return llvm::StringSwitch<StringRef>(name)
+      .Case("num_warps", "warps")
+      .Case("num_stages", "stages")
+      .Case("num_ctas", "ctas")
+      .Case("maxnreg", "maxregs")
+      .Default("");
+}
+
 /// Command line over configuration over @options over the default.
 void Lowerer::readOptions(const ast::Attribute *attr, NamedAttrList &fields) {
   NamedAttrList result;
@@ -103,6 +113,10 @@ void Lowerer::readOptions(const ast::Attribute *attr, NamedAttrList &fields) {
   for (const ast::NamedArg &arg : attr ? attr->namedArgs : ArrayRef<ast::NamedArg>()) {
     if (llvm::is_contained(kLaunchOptions, arg.name.text))
       setFrom(arg.name.text, arg.value);
+    else if (StringRef known = tritonOption(arg.name.text); !known.empty())
+      error<diag::ForeignSpelling>(arg.name.range, arg.name.text.str() + "=")
+          .help("write `" + known + "=`")
+          .fix(arg.name.range, known);
     else
       error<diag::UnknownArgument>(arg.range, "@options", arg.name.text)
           .help("@options takes warps, stages, ctas, maxregs");

@@ -3,9 +3,40 @@
 #include "frontend/MemoryLowerer.h"
 #include "frontend/TileLowerer.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace tk;
+
+/// What a conversion of Python makes of a text: `float("-inf")`.
+static StringRef numberInText(StringRef text) {
+  return llvm::StringSwitch<StringRef>(text.trim().ltrim('+'))
+      .CasesLower({"inf", "infinity"}, "inf")
+      .CasesLower({"-inf", "-infinity"}, "-inf")
+      .CaseLower("nan", "nan")
+      .Default("");
+}
+
+/// `float(i)`, `int32(i)`: refuses a type that is called to convert.
+bool Lowerer::refuseConversion(const ast::Name &name, const ast::Call &call) {
+  const Foreign *foreign = foreignName(name.text);
+  if (frame->scopes.find(name.text) || findDecl(name.text).decl || call.args.size() != 1 ||
+      !call.namedArgs.empty())
+    return false;
+  StringRef dtype = foreign ? foreign->spelling : name.text;
+  if (!dtypeByName(dtype))
+    return false;
+  auto *text = dyn_cast<ast::StringLit>(call.args[0]);
+  std::string written = text ? numberInText(text->value).str()
+                             : withSuffix(source.getText(call.args[0]->range), ".to(" + dtype + ")");
+  Report report = foreign ? error<diag::ForeignSpelling>(name.range, name.text)
+                          : error<diag::NotCallable>(name.range, Val::ofDtype(*dtypeByName(dtype)).describe());
+  if (written.empty())
+    report.help("a number is written without quotes");
+  else
+    report.help("write `" + written + "`").fix(call.range, written);
+  return true;
+}
 
 Val Lowerer::evalCall(const ast::Call *call) {
   const ast::Expr *callee = call->callee;
@@ -13,6 +44,10 @@ Val Lowerer::evalCall(const ast::Call *call) {
   if (auto *member = dyn_cast<ast::Member>(instance ? instance->base : callee))
     return callMethod(member, call, instance);
   auto *name = dyn_cast<ast::Name>(instance ? instance->base : callee);
+  if (name && !instance && refuseConversion(*name, *call))
+    return Val::poison();
+  if (name)
+    calledName = name->range;
   return callEvaluated(name ? evalName(name) : eval(instance ? instance->base : callee), call,
                        instance);
 }
@@ -205,7 +240,10 @@ bool Lowerer::matchArguments(CallArgs &args) {
   for (size_t i = 0; good && i < count; ++i) {
     if (args.exprs[i] || params[i].ends_with("?"))
       continue;
-    error<diag::MissingArgument>(args.range, name, params[i].trim("&~!?"));
+    Report report = error<diag::MissingArgument>(args.range, name, params[i].trim("&~!?"));
+    if (const ast::Expr *end = args.exprs[0]; name == "arange" && end)
+      report.help("write `arange(0, " + source.getText(end->range) + ")`")
+          .fix({end->range.begin, end->range.begin}, "0, ");
     good = false;
   }
   return good;

@@ -276,7 +276,7 @@ Val Lowerer::evalLogical(const ast::Logical *expr) {
     if (!enterRegion(expr->range))
       return Val::poison();
     if (!result) {
-      evalCondition(operand, what, expr);
+      eval(operand); // one refusal, and its edits, speak of all operands
       continue;
     }
     Val joined = joinLogical(*expr, *result, operand);

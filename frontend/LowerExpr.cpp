@@ -81,18 +81,40 @@ Val Lowerer::unknownName(StringRef name, SourceRange range) {
   }
   if (isPlannedBuiltin(name))
     return notBuilt(range, "`" + name + "`");
-  std::vector<StringRef> names = allDtypeNames().vec();
-  frame->scopes.collectNames(names);
+  Report report = error<diag::UnknownName>(range, name);
+  bool isCalled = calledName == range;
+  if (StringRef file = isCalled ? libraryModuleOf(name) : ""; !file.empty()) {
+    report.help("`import std." + file + "`, then `" + file + "." + name + "`");
+    if (frame->module->imports.contains(file))
+      report.fix(range, file + "." + name);
+    return Val::poison();
+  }
+  std::vector<StringRef> functions, scoped, values = allDtypeNames().vec();
+  frame->scopes.collectNames(scoped);
+  for (StringRef known : scoped)
+    (frame->scopes.find(known)->val.kind == Val::Kind::Function ? functions : values)
+        .push_back(known);
   for (const auto &entry : kernel.hostNames)
-    names.push_back(entry.first);
-  collectDeclared(*frame->module, names);
+    values.push_back(entry.first);
   for (const auto &entry : frame->module->imports)
-    names.push_back(entry.first());
-  if (const Module *prelude = preludeModule())
-    collectDeclared(*prelude, names);
+    values.push_back(entry.first());
+  for (const Module *module : {frame->module, preludeModule()})
+    if (module)
+      for (const auto &entry : module->decls)
+        if (!isa<ast::Kernel>(entry.second))
+          (isa<ast::Const>(entry.second) ? values : functions).push_back(entry.first());
   for (const Builtin &builtin : allBuiltins())
-    names.push_back(builtin.name);
-  error<diag::UnknownName>(range, name).suggest(range, nearestName(name, names));
+    functions.push_back(builtin.name);
+  // Where a function may stand for a value, or the other way round, is advice and no edit.
+  StringRef near = nearestName(name, isCalled ? functions : values);
+  constexpr size_t kMinSure = 3; // letters
+  bool isSure = !near.empty() && name.size() >= kMinSure;
+  if (near.empty())
+    near = nearestName(name, isCalled ? values : functions);
+  if (isSure)
+    report.suggest(range, near);
+  else if (!near.empty())
+    report.help("did you mean `" + near + "`?");
   return Val::poison();
 }
 
@@ -206,7 +228,7 @@ Val Lowerer::evalUnary(const ast::Unary *expr) {
   if (expr->op == ast::UnaryOp::Not)
     if (std::optional<Val> present = presence(value, expr->range))
       value = *present;
-  if (!needNumber(value, expr->range, op))
+  if (!needArithmetic(value, expr->range, op))
     return Val::poison();
   bool truth = value.isBool() || (value.isRun() && value.type.dtype == Dtype::I1);
   bool real = value.kind == Val::Kind::Float || (value.isRun() && isFloat(value.type.dtype));
@@ -250,6 +272,7 @@ Val Lowerer::evalCompare(const ast::CompareChain *expr) {
   std::vector<Val> operands;
   for (const ast::Expr *operand : expr->operands)
     operands.push_back(eval(operand));
+  warnBitsCompared(*expr, operands);
   Val result;
   for (size_t i = 0; i < expr->ops.size(); ++i) {
     SourceRange range = join(expr->operands[i]->range, expr->operands[i + 1]->range);

@@ -50,7 +50,12 @@ Val Lowerer::moduleMember(const Val &base, const ast::Member *member) {
   llvm::sort(names);
   Report report =
       error<diag::UnknownMember>(member->name.range, "the module `" + base.text + "`", name);
-  if (StringRef near = nearestName(name, names); !near.empty())
+  const Module *prelude = preludeModule();
+  if (prelude && prelude->decls.contains(name))
+    report.help("`" + name + "` is in the prelude, in sight without a prefix").fix(member->range, name);
+  else if (findBuiltin(name))
+    report.help("`" + name + "` is of the language, in sight without a prefix").fix(member->range, name);
+  else if (StringRef near = nearestName(name, names); !near.empty())
     report.suggest(member->name.range, near);
   else
     report.help("`" + base.module->path + "` declares " + llvm::join(names, ", "));

@@ -46,6 +46,10 @@ static bool needsParentheses(StringRef text) {
   return false;
 }
 
+std::string tk::withSuffix(StringRef expr, const Twine &suffix) {
+  return (needsParentheses(expr) ? "(" + expr + ")" + suffix : expr + suffix).str();
+}
+
 Report &Report::fixSuffix(SourceRange expr, const Twine &suffix) {
   if (!reporter || expr.size() == 0)
     return *this;

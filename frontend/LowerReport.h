@@ -88,4 +88,7 @@ private:
   std::set<std::tuple<int, uint32_t, uint32_t, std::string>> reported;
 };
 
+/// An expression's text with `.to(f32)` and the like behind it, in parentheses if need be.
+std::string withSuffix(llvm::StringRef expr, const llvm::Twine &suffix);
+
 } // namespace tk

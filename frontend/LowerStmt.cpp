@@ -224,15 +224,28 @@ std::optional<Val> Lowerer::fitVar(const Binding &binding, const Val &value, Sou
   return fitted ? std::optional<Val>(Val::run(fitted, type)) : std::nullopt;
 }
 
+/// The first assignment to a name that nothing declares, as in Python. What follows sees a `var`.
+void Lowerer::assignUndeclared(const ast::Name *target, const Val &value) {
+  NameUse use;
+  if (const ast::Block *body = frame->function ? frame->function->body
+                               : kernel.decl   ? kernel.decl->body
+                                               : nullptr)
+    collectNames(body, use);
+  StringRef word = use.reassigned.contains(target->text) ? "var" : "let";
+  error<diag::UnknownName>(target->range, target->text)
+      .help("declare it: `let " + target->text + " = ...`, or `var` when it changes later")
+      .fix({target->range.begin, target->range.begin}, word + " ");
+  bindName({target->text, target->range}, value.isUnit() ? Val::poison() : value, /*isVar=*/true);
+}
+
 void Lowerer::assignName(const ast::Name *target, const ast::Assign *stmt) {
   Binding *binding = frame->scopes.find(target->text);
   if (!binding) {
-    eval(stmt->value);
+    Val value = eval(stmt->value);
     if (kernel.hostNames.contains(target->text) && frame->seesExtents)
       error<diag::AssignToLet>(target->range, target->text, "an extent");
     else if (!stmt->op)
-      error<diag::UnknownName>(target->range, target->text)
-          .help("declare it: `let " + target->text + " = ...`, or `var` when it changes later");
+      assignUndeclared(target, value);
     else
       unknownName(target->text, target->range);
     return;
@@ -269,6 +282,10 @@ void Lowerer::assignPlace(const ast::Subscript *target, const ast::Assign *stmt)
   }
   bool allowed = checkWritable(*base.tensor, target->range);
   std::optional<Place> place = evalPlace(target, base.tensor);
+  // A target that is changed is read before the value that changes it.
+  bool reads = stmt->op && place && allowed && place->fill.kind == Val::Kind::None &&
+               checkReadable(*base.tensor, target->range);
+  Val before = reads ? readPlace(*place) : Val::poison();
   Val value = eval(stmt->value);
   if (!place || !allowed)
     return;
@@ -278,9 +295,10 @@ void Lowerer::assignPlace(const ast::Subscript *target, const ast::Assign *stmt)
     return;
   }
   if (stmt->op) {
-    if (!checkReadable(*base.tensor, target->range))
+    if (!reads)
       return;
-    value = arithmetic(*stmt->op, readPlace(*place), value, stmt->range, stmt->opRange);
+    warnRepeats(*place, stmt);
+    value = arithmetic(*stmt->op, before, value, stmt->range, stmt->opRange);
   }
   writePlace(*place, value, stmt->value->range);
 }

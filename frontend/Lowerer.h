@@ -144,6 +144,7 @@ private:
   void execLet(const ast::Let *stmt);
   void bindName(const ast::Ident &name, Val value, bool isVar);
   void execAssign(const ast::Assign *stmt);
+  void assignUndeclared(const ast::Name *target, const Val &value);
   void assignName(const ast::Name *target, const ast::Assign *stmt);
   void assignPlace(const ast::Subscript *target, const ast::Assign *stmt);
   Exit execReturn(const ast::Return *stmt);
@@ -258,6 +259,7 @@ private:
   Val evalUnary(const ast::Unary *expr);
   Val evalCompare(const ast::CompareChain *expr);
   bool hasForeignPrefix(const ast::Member *expr);
+  bool refuseConversion(const ast::Name &name, const ast::Call &call);
   void refuseArgument(const ast::Ident &name, llvm::StringRef what,
                       llvm::ArrayRef<llvm::StringRef> params);
   void refuseForeign(const Foreign &foreign, SourceRange range);
@@ -385,6 +387,10 @@ private:
   /// `use`: what becomes of the value.
   void warnNarrowProduct(const Val &value, SourceRange range, llvm::StringRef use);
   void warnUnmasked(mlir::Value pointer, SourceRange range, llvm::StringRef what);
+  /// A place whose indices may name an element twice, which is read, changed and written.
+  void warnRepeats(const Place &place, const ast::Assign *stmt);
+  /// `operands` are the values of the chain's operands.
+  void warnBitsCompared(const ast::CompareChain &chain, llvm::ArrayRef<Val> operands);
 
   // --- LowerFunction.cpp ---------------------------------------------------------
   /// Inlines a function value (a function, a closure, a built-in function) with these arguments:
@@ -526,6 +532,7 @@ private:
   unsigned regionDepth = 0;
   /// The two sides of the operator that is being elaborated, for fixes; empty elsewhere.
   std::pair<SourceRange, SourceRange> sides;
+  SourceRange calledName; // the name that the call being evaluated begins with
   unsigned steps = 0;
   bool outOfFuel = false;
   bool inExtents = false; // an expression of a tensor parameter's type is being read

@@ -69,6 +69,15 @@ static const LibraryFile *findInLibrary(StringRef name) {
   return it == files.end() ? nullptr : it;
 }
 
+StringRef tk::libraryModuleOf(StringRef function) {
+  std::string head = ("\nfn " + function).str();
+  for (const LibraryFile &file : libraryFiles())
+    for (StringRef bracket : {"(", "["})
+      if (file.name != "prelude.tk" && file.text.contains(head + bracket.str()))
+        return path::stem(file.name);
+  return "";
+}
+
 /// Nothing after an error, which says where the module was looked for.
 std::optional<Program::Found> Program::find(const ast::Import &import, const Module &importer) {
   std::string wanted = import.path ? import.path->value.str() : dottedPath(import);

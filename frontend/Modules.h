@@ -25,6 +25,8 @@ struct LibraryFile {
 /// Sorted by name. Messages call them "std:order.tk".
 llvm::ArrayRef<LibraryFile> libraryFiles();
 std::string libraryPath(llvm::StringRef name);
+/// "nn", for a function that std/nn.tk declares and no program sees unasked; "" when there is none.
+llvm::StringRef libraryModuleOf(llvm::StringRef function);
 
 /// One parsed file, and what its names stand for.
 struct Module {

@@ -2,6 +2,7 @@
 
 #include "frontend/Foreign.h"
 #include "frontend/ParserImpl.h"
+#include "frontend/Types.h"
 #include "llvm/Support/ConvertUTF.h"
 
 using namespace tk;
@@ -228,6 +229,18 @@ void Parser::adviseWord(SyntaxReport &failure) {
   const Foreign *word = is(Tok::Name) ? foreignWord(text()) : nullptr;
   if (!word)
     return;
+  // `i as f32`, which binds as tightly as a member does.
+  if (text() == "as" && ahead().kind == Tok::Name) {
+    llvm::StringRef type = source.getText(ahead().range);
+    const Foreign *foreign = foreignName(type);
+    std::optional<Dtype> dtype = dtypeByName(foreign ? foreign->spelling : type);
+    if (dtype) {
+      std::string suffix = (".to(" + dtypeName(*dtype) + ")").str();
+      failure.help("values convert by `x" + suffix + "`");
+      failure.fix({previousEnd, ahead().range.end}, suffix);
+      return;
+    }
+  }
   failure.help(adviceOf(*word));
   if (!word->spelling.empty())
     failure.fix(here(), word->spelling);

@@ -190,8 +190,14 @@ bool Parser::parseKernelParam(llvm::SmallVectorImpl<KernelParam> &params) {
   if (is(Tok::Comma) || is(Tok::RParen))
     return true;
   // Reported here, the other parameters still are looked at.
-  report<diag::UnclosedBracket>(placeOfFault(), ")", found())
-      .help("parameters are separated by `,`");
+  SyntaxReport failure = report<diag::UnclosedBracket>(placeOfFault(), ")", found());
+  if (is(Tok::Star) && llvm::isa<NamedType>(param.type)) {
+    std::string pointer = ("*" + source.getText(param.type->range)).str();
+    failure.help("write `" + pointer + "`");
+    failure.fix({param.type->range.begin, here().end}, pointer);
+  } else {
+    failure.help("parameters are separated by `,`");
+  }
   return false;
 }
 

@@ -401,7 +401,7 @@ Expr *Parser::failPrimary() {
   else if (is(Tok::Plus) && !isFirstOnLine())
     failure.help("there is no prefix `+`");
   else if (previousKind == Tok::Star && is(Tok::Star))
-    failure.help("there is no operator for powers");
+    failure.help("there is no operator for powers: write `pow(x, 2)`");
   else if (isFirstOnLine() && (is(Tok::Plus) || is(Tok::Star) || is(Tok::Dot)))
     failure.help("a line goes on behind an operator and inside `(` and `[`");
   else if (is(Tok::Dot) && ahead().kind == Tok::Int)

@@ -158,7 +158,9 @@ static void collectAssign(const ast::Assign *assign, NameUse &use) {
     else
       return;
   }
-  use.assigned.try_emplace(cast<ast::Name>(target)->text, target->range);
+  StringRef name = cast<ast::Name>(target)->text;
+  if (!use.assigned.try_emplace(name, target->range).second)
+    use.reassigned.insert(name);
 }
 
 static void collectIf(const ast::If *stmt, NameUse &use) {

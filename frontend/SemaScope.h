@@ -4,6 +4,7 @@
 #include "frontend/SemaValue.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace tk {
 
@@ -56,6 +57,7 @@ llvm::StringRef nearestName(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef
 struct NameUse {
   llvm::StringMap<SourceRange> mentioned;
   llvm::MapVector<llvm::StringRef, SourceRange> assigned;
+  llvm::StringSet<> reassigned; // at more than one place
 };
 
 void collectNames(const ast::Expr *expr, NameUse &use);

@@ -26,7 +26,7 @@ bool TileLowerer::needNumbers(const CallArgs &args, size_t count) {
   if (args.poisoned())
     return false;
   for (size_t i = 0; i < std::min(count, args.values.size()); ++i)
-    if (args.given(i) && !walk.needNumber(args.values[i], args.rangeOf(i), args.builtin->name))
+    if (args.given(i) && !walk.needArithmetic(args.values[i], args.rangeOf(i), args.builtin->name))
       return false;
   return true;
 }

@@ -288,6 +288,10 @@ void LoopPipeline::run() {
   for (const Copy &copy : copies)
     bytes += slotBytes(copy) * stages;
   emit<diag::LoopPipelined>(loop.getLoc(), copies.size(), stages - 1, bytes);
+  auto kernel = loop->getParentOfType<KernelOp>();
+  auto most = kernel->getAttrOfType<IntegerAttr>("tkg.stages");
+  if (!most || most.getInt() < stages)
+    kernel->setAttr("tkg.stages", Builder(loop.getContext()).getI64IntegerAttr(stages));
   rewrite();
 }
 

@@ -75,9 +75,21 @@ static void bindOwnSides(const Argument &argument, Names &names) {
     names.try_emplace(argument.name + ".s" + std::to_string(axis), stride);
   for (auto [axis, extent] : llvm::enumerate(argument.buffer->extents))
     names.try_emplace(argument.name + ".e" + std::to_string(axis), extent);
-  // Buffers lie on the largest alignment anybody asks for: an address is its offset.
+  // Buffers lie on the largest alignment anybody asks for, and not at zero, where what is absent is.
+  constexpr int64_t base = int64_t(1) << 40;
   names.try_emplace(argument.name + ".ptr",
-                    argument.buffer->origin * int64_t(byteSize(argument.buffer->dtype)));
+                    base + argument.buffer->origin * int64_t(byteSize(argument.buffer->dtype)));
+}
+
+/// An argument that was not given: null, and of no extent.
+static void bindAbsent(DictionaryAttr entry, Names &names) {
+  std::string name = textOf(entry, "name").str();
+  names.try_emplace(name + ".ptr", 0);
+  auto extents = entry.getAs<ArrayAttr>("extents");
+  for (size_t axis = 0; extents && axis < extents.size(); ++axis) {
+    names.try_emplace(name + ".e" + std::to_string(axis), 0);
+    names.try_emplace(name + ".s" + std::to_string(axis), 0);
+  }
 }
 
 Names Binder::names() {
@@ -103,6 +115,9 @@ Names Binder::names() {
     bindSides(entry, "extents", *argument.buffer, /*all=*/true, names);
     bindOwnSides(argument, names);
   });
+  for (DictionaryAttr entry : entries.getAsRange<DictionaryAttr>())
+    if (const Argument *argument = find(textOf(entry, "name")); argument && argument->isAbsent)
+      bindAbsent(entry, names);
   for (bool all : {false, true})
     forEachTensor([&](DictionaryAttr entry, const Argument &argument) {
       bindSides(entry, "strides", *argument.buffer, all, names);

@@ -49,7 +49,7 @@ static PickedBox pickedBoxOf(const Inst &inst, Frame &frame, const PlacePlan &pl
   bool hasPicked = false;
   for (size_t i = 0; i < plan.widths.size(); ++i) {
     if (plan.widths[i] >= 0) {
-      addToBox(box, inst, frame, view, i, *frame.at<int64_t>(plan.indices[i]), plan.widths[i]);
+      addToBox(box, inst, frame, view, i, plan, *frame.at<int64_t>(plan.indices[i]), plan.widths[i]);
       if (hasPicked && plan.widths[i] > 0)
         result.behind *= plan.widths[i];
       continue;

@@ -10,7 +10,7 @@ static PlaceBox boxOf(const Inst &inst, Frame &frame, const PlacePlan &plan, con
   box.isEmpty = view.isEmpty;
   box.isFull = !view.isEmpty;
   for (size_t i = 0; i < plan.widths.size(); ++i)
-    addToBox(box, inst, frame, view, i, *frame.at<int64_t>(plan.indices[i]), plan.widths[i]);
+    addToBox(box, inst, frame, view, i, plan, *frame.at<int64_t>(plan.indices[i]), plan.widths[i]);
   return box;
 }
 

@@ -32,15 +32,24 @@ struct PlaceRow {
   int64_t element, stride, count, tile;
 };
 
+/// Whether a mask leaves no element.
+inline bool masksAll(const Frame &frame, const PlacePlan &plan) {
+  if (plan.mask == kNoSlot)
+    return false;
+  const uint8_t *mask = frame.at<uint8_t>(plan.mask);
+  return std::none_of(mask, mask + plan.elements, [](uint8_t each) { return each != 0; });
+}
+
 /// Adds the index of one axis. Arithmetic wraps: an element that is reached lies within the buffer,
 /// whatever the start.
 inline void addToBox(PlaceBox &box, const Inst &inst, Frame &frame, const ViewRef &view, size_t axis,
-                     int64_t start, int64_t width) {
+                     const PlacePlan &plan, int64_t start, int64_t width) {
   const int64_t extent = view.extents[axis], stride = view.strides[axis];
   box.element = int64_t(uint64_t(box.element) + uint64_t(start) * uint64_t(stride));
   if (width == 0) {
     if (start < 0 || start >= extent) {
-      reportIndex(inst, frame, view.arg, axis, start, extent);
+      if (!masksAll(frame, plan)) // what a mask leaves out is no access
+        reportIndex(inst, frame, view.arg, axis, start, extent);
       box.isEmpty = true;
       box.isFull = false;
     }

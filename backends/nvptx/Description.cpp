@@ -53,11 +53,17 @@ static std::string variantId(KernelOp kernel, const Target &target, int64_t warp
   return llvm::formatv("{0}/{1}/w{2}", target.name, kind, warps).str();
 }
 
+/// Of the loop with the most; one where none is pipelined.
+static int64_t pipelinedStages(KernelOp kernel) {
+  auto stages = kernel->getAttrOfType<IntegerAttr>("tkg.stages");
+  return stages ? stages.getInt() : 1;
+}
+
 static Object describeVariant(const LoweredVariant &variant, const Target &target, int rank) {
   KernelOp kernel = variant.kernel;
   DictionaryAttr contract = kernel.getContract().getFields();
   auto options = contract.getAs<DictionaryAttr>("options");
-  int64_t warps = optionOf(options, "warps", 4), stages = optionOf(options, "stages", 1);
+  int64_t warps = optionOf(options, "warps", 4), stages = optionOf(options, "stages", pipelinedStages(kernel));
   auto facts = kernel->getAttrOfType<ArrayAttr>("facts");
   auto shared = kernel->getAttrOfType<IntegerAttr>("shared_bytes");
   bool cooperative = contract.contains("cooperative");

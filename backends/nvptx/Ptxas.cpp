@@ -281,6 +281,7 @@ static mlir::LogicalResult reportFailure(const Assembler &assembler, StringRef p
 
 /// Spills and warnings of ptxas, each at its kernel.
 static void reportNotes(const Assembly &assembly, llvm::ArrayRef<PtxasNote> notes,
+                        const llvm::StringMap<int64_t> &dynamicShared,
                         llvm::function_ref<mlir::Location(StringRef)> locOf) {
   for (const PtxasNote &note : notes)
     emit<diag::PtxasLoss>(locOf(note.symbol), note.code, note.symbol, note.text);
@@ -288,7 +289,8 @@ static void reportNotes(const Assembly &assembly, llvm::ArrayRef<PtxasNote> note
   llvm::sort(symbols);
   for (StringRef symbol : symbols) {
     const Resources &of = assembly.resources.find(symbol)->second;
-    emit<diag::KernelResources>(locOf(symbol), symbol, of.registers, of.sharedStaticBytes);
+    emit<diag::KernelResources>(locOf(symbol), symbol, of.registers,
+                                of.sharedStaticBytes + dynamicShared.lookup(symbol));
     if (of.spillStoreBytes || of.spillLoadBytes)
       emit<diag::KernelSpills>(locOf(symbol), symbol, of.spillStoreBytes, of.spillLoadBytes,
                                of.stackBytes);
@@ -342,7 +344,7 @@ nvptx::assemble(const Assembler &assembler, StringRef ptx, const Target &target,
     return reportFailure(assembler, ptx, result.log, reason, target, options, loc);
   std::vector<PtxasNote> notes;
   parsePtxasLog(result.log, result.resources, notes);
-  reportNotes(result, notes, locOf);
+  reportNotes(result, notes, options.dynamicShared, locOf);
   result.version = findVersion(result.cubin);
   if (result.version.empty())
     result.version = askVersion(assembler.path);

@@ -56,6 +56,7 @@ void parsePtxasLog(llvm::StringRef log, llvm::StringMap<Resources> &resources,
 struct AssembleOptions {
   int optLevel = 3;
   bool lineInfo = false;
+  llvm::StringMap<int64_t> dynamicShared; // bytes that a launch of each kernel asks for
   std::string inputName; // the PTX file that messages point into; empty when it was generated
 };
 

@@ -533,10 +533,12 @@ LogicalResult LayoutPlan::decide() {
       count *= side;
     return count;
   };
-  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
-    return std::pair(elements(a), classes[a].shape.size()) >
-           std::pair(elements(b), classes[b].shape.size());
-  });
+  // Of classes of one size, those with wishes of their own come before those that follow.
+  auto rankOf = [&](unsigned id) {
+    const Class &tiles = classes[id];
+    return std::tuple(elements(id), !tiles.accesses.empty() || tiles.isProduct, tiles.shape.size());
+  };
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) { return rankOf(a) > rankOf(b); });
   for (unsigned id : order) {
     Class &tiles = classes[id];
     for (const Link &link : tiles.links)

@@ -37,6 +37,7 @@ class Case:
     exact: bool = False
     path: str = ""
     target: str = "sm_90a"
+    serial: bool = False  # the result depends on the order of the instances, which a GPU does not keep
 
 
 def random_for(name):

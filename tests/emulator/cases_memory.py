@@ -238,7 +238,8 @@ def atomics():
         result.append(Case("tickets", TICKETS, tickets, {}, warps(count), (ALIGNED,), exact=True))
         arrays = {"n": np.array([5, 8, 0, 1], np.int32), "q": np.array([1, 2, 3, 4], np.int64),
                   "y": zeros("i64", 3, 4)}
-        result.append(Case("scalars", SCALARS, arrays, {}, warps(count), (ALIGNED,), exact=True))
+        result.append(Case("scalars", SCALARS, arrays, {}, warps(count), (ALIGNED,), exact=True,
+                           serial=True))
     copies = """kernel k(inout z: i32[N, 4], out y: i32[8, 4]) @grid(1) {
     let a = atomic_add(z[0 +: 8, :], 1) + atomic_cas(z[0 +: 8, :], 3, 40)
     let b = atomic_load(z[2, :])

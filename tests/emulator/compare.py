@@ -259,6 +259,8 @@ def parameter_bits(type_name, value):
     if type_name in FLOAT_SCALARS:
         array = np.array(float(value), operations.FLOAT_TYPES[type_name])
         return int.from_bytes(array.tobytes(), "little")
+    if type_name == "bf16":
+        return int(operations.bits_of_bf16(np.array([float(value)]))[0])
     return int(value) & ptx.ALL_ONES
 
 

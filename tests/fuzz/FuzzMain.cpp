@@ -1,12 +1,13 @@
 //===- FuzzMain.cpp - tk-fuzz: generated programs through front end and engines ------===//
 //
 //   tk-fuzz --seed=1 --count=1000 [--seconds=60] [--threads=2] [--inexact] [--machine] [--print]
-//           [--front-end-only] [--coverage] [--attempts=2000]
+//           [--front-end-only] [--coverage] [--attempts=2000] [--save=DIR]
 //
 // Oracle.h says what must hold of each program. --machine makes only what has machine code,
 // --inexact takes functions whose results are rounded, --front-end-only runs no pass. --coverage
-// counts features and operations, and one that does not occur is a failure. What fails is made
-// smaller, by at most so many attempts, and printed with what goes wrong; the exit status is then 1.
+// counts features and operations, and one that does not occur is a failure. --save writes each program
+// with its data, as SaveCase.h says. What fails is made smaller, by at most so many attempts, and
+// printed with what goes wrong; the exit status is then 1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,6 +30,7 @@ struct CommandLine {
   double seconds = 0; // 0: no limit
   unsigned threads = 1, attempts = 2000; // to make a failure smaller
   bool print = false, coverage = false;
+  std::string saveIn; // a folder
   Settings settings;
   OracleOptions oracle;
 };
@@ -70,6 +72,10 @@ static bool parseWord(llvm::StringRef word, CommandLine &command) {
   }
   if (word == "--print")
     return command.print = true;
+  if (word.consume_front("--save=")) {
+    command.saveIn = word.str();
+    return true;
+  }
   if (word == "--coverage")
     return command.coverage = true;
   if (word == "--front-end-only") {
@@ -136,7 +142,10 @@ int main(int argc, char **argv) {
       if (command.print)
         llvm::outs() << "# seed " << command.seed + i << "\n" << program.text << "\n";
       Coverage own;
-      std::string fault = faultOf(program, command.oracle, &own);
+      OracleOptions oracle = command.oracle;
+      if (!command.saveIn.empty())
+        oracle.saveAs = command.saveIn + "/" + std::to_string(command.seed + i);
+      std::string fault = faultOf(program, oracle, &own);
       ++ran;
       lines += uint64_t(llvm::StringRef(program.text).count('\n'));
       std::lock_guard<std::mutex> guard(lock);

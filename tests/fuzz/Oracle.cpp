@@ -1,6 +1,7 @@
 //===- Oracle.cpp - what must hold of a generated program --------------------------===//
 
 #include "tests/fuzz/Oracle.h"
+#include "tests/fuzz/SaveCase.h"
 #include "backends/interp/Interp.h"
 #include "driver/Compile.h"
 #include "frontend/Frontend.h"
@@ -87,18 +88,20 @@ static std::string runKernel(KernelOp kernel, const Program &program, std::vecto
   return "";
 }
 
-static std::string runInOrders(KernelOp kernel, const Program &program, unsigned orders,
+static std::string runInOrders(KernelOp kernel, const Program &program, const OracleOptions &options,
                                Session &session) {
   static constexpr interp::Order kOrders[] = {interp::Order::Forward, interp::Order::Reverse,
                                               interp::Order::Shuffle};
   std::vector<Buffer> first;
-  for (interp::Order order : llvm::ArrayRef(kOrders).take_front(orders)) {
+  for (interp::Order order : llvm::ArrayRef(kOrders).take_front(options.orders)) {
     std::vector<Buffer> buffers = makeBuffers(program);
     std::string fault = runKernel(kernel, program, buffers, order, session);
     if (!fault.empty())
       return fault;
     if (first.empty()) {
       first = std::move(buffers);
+      if (!options.saveAs.empty() && !saveCase(options.saveAs, program, makeBuffers(program), first))
+        return "cannot write " + options.saveAs;
       continue;
     }
     for (size_t i = 0; i < first.size(); ++i)
@@ -159,7 +162,7 @@ std::string tk::fuzz::faultOf(const Program &program, const OracleOptions &optio
   if (coverage)
     count(**module, program, *coverage);
   KernelOp kernel = *(*module)->getOps<KernelOp>().begin();
-  std::string fault = runInOrders(kernel, program, options.orders, session);
+  std::string fault = runInOrders(kernel, program, options, session);
   if (!fault.empty() || !options.machineCode)
     return fault;
   bool isMade = false;

@@ -16,6 +16,7 @@ namespace tk::fuzz {
 struct OracleOptions {
   unsigned orders = 3;     // forward, reverse, shuffled: the first so many
   bool machineCode = true; // through the passes and LLVM's code generator too
+  std::string saveAs;      // the stem of the files of SaveCase.h; empty: none
 };
 
 /// In how many programs something occurs.

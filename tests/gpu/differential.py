@@ -174,7 +174,7 @@ def main():
     arguments = parser.parse_args()
     jobs = [(group, case, os.path.abspath(arguments.tkc), target)
             for target in arguments.targets.split(",") for group in arguments.groups
-            for case in compare.GROUPS[group]() if arguments.only in case.name]
+            for case in compare.GROUPS[group]() if arguments.only in case.name and not case.serial]
     totals, shown = collections.defaultdict(lambda: [0, 0, 0]), 0
     with multiprocessing.get_context("spawn").Pool(arguments.workers, begin, maxtasksperchild=200) as pool:
         for group, case, target, runs, problems in pool.imap_unordered(check, jobs):
