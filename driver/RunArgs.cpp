@@ -14,6 +14,9 @@ Buffer *RunInputs::find(StringRef name) {
   for (Buffer &buffer : buffers)
     if (buffer.name == name)
       return &buffer;
+  for (const interp::Argument &argument : arguments) // a second name of one buffer
+    if (argument.name == name)
+      return argument.buffer;
   return nullptr;
 }
 

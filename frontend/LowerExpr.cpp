@@ -304,10 +304,7 @@ Val Lowerer::dtypeMember(Dtype dtype, const ast::Member *expr) {
     return Val::ofBool(max);
   if (!isFloat(dtype))
     return Val::ofInt(max ? maxOf(dtype) : minOf(dtype));
-  APFloat number = APFloat::getLargest(floatSemantics(dtype), /*Negative=*/!max);
-  bool losesInfo = false;
-  number.convert(APFloat::IEEEquad(), APFloat::rmNearestTiesToEven, &losesInfo);
-  return Val::ofFloat(number);
+  return Val::ofFloat(max ? largestOf(dtype) : lowestOf(dtype));
 }
 
 /// An extent of a tensor: a number when it is static.
