@@ -54,6 +54,7 @@ private:
   Value put(PutOp op);
   Value part(Value buffer, ArrayRef<int64_t> shape, ArrayRef<int64_t> offsets,
              ArrayRef<int64_t> steps);
+  std::pair<Value, Value> rowAt(Value buffer, ArrayRef<int64_t> shape, Value index, int64_t axis, int64_t otherwise);
   Value zero(Type type);
   Type resultType() { return op->getResult(0).getType(); }
 
@@ -127,26 +128,36 @@ Value Expansion::zero(Type type) {
   return arith::ConstantOp::create(builder, op->getLoc(), attribute);
 }
 
+/// The elements of a tile of shape `shape` in `buffer` at a run-time index along an axis, and whether the
+/// index lies in the tile. Where it does not, they are those at `otherwise`.
+std::pair<Value, Value> Expansion::rowAt(Value buffer, ArrayRef<int64_t> shape, Value index, int64_t axis,
+                                         int64_t otherwise) {
+  Location loc = op->getLoc();
+  auto i64 = [&](int64_t value) {
+    return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
+  };
+  SmallVector<int64_t> rowShape(shape), strides = stridesOf(buffer);
+  Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index, i64(shape[axis]));
+  Value place = arith::SelectOp::create(builder, loc, inside, index, i64(otherwise));
+  place = arith::MulIOp::create(builder, loc, place, i64(strides[axis]));
+  place = arith::TruncIOp::create(builder, loc, builder.getI32Type(), place);
+  rowShape.erase(rowShape.begin() + axis);
+  strides.erase(strides.begin() + axis);
+  if (rowShape.empty()) {
+    rowShape.push_back(1);
+    strides.push_back(1);
+  }
+  return {shared.view(buffer, rowShape, strides, 0, place), inside};
+}
+
 /// Outside the axis everything is read from index 0, and not used.
 Value Expansion::pick(PickOp op) {
   Location loc = op.getLoc();
   Value buffer = shared.spill(op.getValue());
-  SmallVector<int64_t> shape(shapeOf(op.getValue())), strides = stridesOf(buffer);
+  ArrayRef<int64_t> shape = shapeOf(op.getValue());
   int64_t axis = op.getAxis();
-  auto i64 = [&](int64_t value) {
-    return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
-  };
-  Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, op.getIndex(), i64(shape[axis]));
-  Value index = arith::SelectOp::create(builder, loc, inside, op.getIndex(), i64(0));
-  index = arith::MulIOp::create(builder, loc, index, i64(strides[axis]));
-  index = arith::TruncIOp::create(builder, loc, builder.getI32Type(), index);
-  shape.erase(shape.begin() + axis);
-  strides.erase(strides.begin() + axis);
-  if (shape.empty()) {
-    shape.push_back(1);
-    strides.push_back(1);
-  }
-  Value value = shared.load(shared.view(buffer, shape, strides, 0, index), resultType());
+  auto [row, inside] = rowAt(buffer, shape, op.getIndex(), axis, /*otherwise=*/0);
+  Value value = shared.load(row, resultType());
   if (isa<PtrType>(elementTypeOf(resultType())))
     return value;
   return arith::SelectOp::create(builder, loc, inside, value, zero(resultType()));
@@ -154,7 +165,6 @@ Value Expansion::pick(PickOp op) {
 
 /// The buffer has one row more than the tile; what is put outside goes there.
 Value Expansion::put(PutOp op) {
-  Location loc = op.getLoc();
   SmallVector<int64_t> shape(shapeOf(op.getValue()));
   int64_t axis = op.getAxis(), side = shape[axis];
   SmallVector<int64_t> wider = shape;
@@ -163,21 +173,8 @@ Value Expansion::put(PutOp op) {
   SmallVector<int64_t> strides = stridesOf(all);
   Value buffer = shared.view(all, shape, strides, 0);
   shared.store(op.getValue(), buffer);
-  auto i64 = [&](int64_t value) {
-    return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
-  };
-  Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, op.getIndex(), i64(side));
-  Value index = arith::SelectOp::create(builder, loc, inside, op.getIndex(), i64(side));
-  index = arith::MulIOp::create(builder, loc, index, i64(strides[axis]));
-  index = arith::TruncIOp::create(builder, loc, builder.getI32Type(), index);
-  shape.erase(shape.begin() + axis);
-  SmallVector<int64_t> partStrides = strides;
-  partStrides.erase(partStrides.begin() + axis);
-  if (shape.empty()) {
-    shape.push_back(1);
-    partStrides.push_back(1);
-  }
-  shared.store(op.getPart(), shared.view(all, shape, partStrides, 0, index));
+  auto [row, inside] = rowAt(all, shape, op.getIndex(), axis, /*otherwise=*/side);
+  shared.store(op.getPart(), row);
   return shared.load(buffer, resultType());
 }
 

@@ -189,6 +189,7 @@ private:
   void lowerLoad(tkg::LoadOp op);
   void lowerStore(tkg::StoreOp op);
   mlir::LogicalResult lowerPointerLoad(LoadOp op);
+  void forEachOwned(mlir::Value tile, mlir::Value mask, llvm::function_ref<void(unsigned, mlir::Value)> visit);
   mlir::LogicalResult lowerPointerStore(StoreOp op);
   void lowerPtrAdd(PtrAddOp op);
   bool extendRange(mlir::Operation *op);
@@ -246,6 +247,8 @@ private:
   using RegisterGroups = std::map<std::vector<int32_t>, llvm::SmallVector<unsigned>>;
   static RegisterGroups groupRegisters(const LinearLayout &layout, unsigned axis);
   Partial combine(mlir::Region &region, const Partial &left, const Partial &right);
+  /// What register `index` of each tile holds.
+  Partial partialAt(mlir::ValueRange tiles, unsigned index, mlir::Value valid);
   Partial combineInThread(tkg::ReduceOp op, llvm::ArrayRef<unsigned> registers);
   Partial combineLanes(tkg::ReduceOp op, Partial partial);
   mlir::Value exchangeWords(mlir::Value value, llvm::function_ref<mlir::Value(mlir::Value)> exchange);
@@ -287,6 +290,8 @@ private:
   mlir::Value widened(mlir::Value value, mlir::Type type, mlir::Type wide, bool isUnsigned);
   mlir::Value roundedToTf32(mlir::Value x);
   mlir::Value productStep(mlir::Value a, mlir::Value b, mlir::Value sum);
+  llvm::SmallVector<mlir::Value> beginSums(mlir::Value acc);
+  void endSums(mlir::Value acc, mlir::Value result, llvm::ArrayRef<mlir::Value> sums);
   void lowerDot(tkg::DotOp op);
   void lowerDotScaled(tkg::DotScaledOp op);
   // MachineMma.cpp: matrix instructions

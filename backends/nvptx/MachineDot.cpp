@@ -74,6 +74,30 @@ Value Machine::productStep(Value a, Value b, Value sum) {
   return LLVM::AddOp::create(builder, loc, LLVM::MulOp::create(builder, loc, a, b), sum);
 }
 
+/// The elements of an accumulator to add to. One of f16 is summed in f32 from zero, and joins in the end.
+SmallVector<Value> Machine::beginSums(Value acc) {
+  bool isF16 = elementTypeOf(acc.getType()).isF16();
+  SmallVector<Value> sums;
+  for (int32_t i = 0; i < layoutOf(acc).numRegisters(); ++i)
+    sums.push_back(isF16 ? floating(0.0, builder.getF32Type()) : reg(acc, i));
+  return sums;
+}
+
+void Machine::endSums(Value acc, Value result, ArrayRef<Value> sums) {
+  Type type = machineType(elementTypeOf(acc.getType()));
+  Tile tile;
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    Value value = sum;
+    if (type != sum.getType()) {
+      Type wide = sum.getType();
+      Value start = LLVM::FPExtOp::create(builder, loc, wide, reg(acc, i));
+      value = LLVM::FPTruncOp::create(builder, loc, type, LLVM::FAddOp::create(builder, loc, wide, sum, start));
+    }
+    tile.push_back({value, 0});
+  }
+  tiles[result] = std::move(tile);
+}
+
 /// Steps along K that one round of the loop takes.
 static int64_t stepsPerRound(int64_t length) {
   for (int64_t steps : {4, 2})
@@ -88,11 +112,8 @@ void Machine::lowerDot(tkg::DotOp op) {
   auto aType = cast<tkg::BufType>(op.getA().getType());
   int64_t length = aType.getShape()[n], steps = stepsPerRound(length);
   DotOperand a = dotOperand(op.getA(), acc, n, n), b = dotOperand(op.getB(), acc, m, m);
-  Type type = machineType(elementTypeOf(op.getType()));
-  Type wide = type.isF16() ? builder.getF32Type() : type;
-  SmallVector<Value> sums;
-  for (int32_t i = 0; i < acc.numRegisters(); ++i)
-    sums.push_back(type == wide ? reg(op.getAcc(), i) : floating(0.0, wide));
+  SmallVector<Value> sums = beginSums(op.getAcc());
+  Type wide = sums.front().getType();
   auto read = [&](const DotOperand &operand, bool isUnsigned, Value k, int64_t step) {
     Type element = cast<tkg::BufType>(operand.buffer.getType()).getElement(), memory = bufferElement(operand.buffer);
     SmallVector<Value> values;
@@ -113,15 +134,7 @@ void Machine::lowerDot(tkg::DotOp op) {
     }
     return next;
   });
-  Tile result;
-  for (auto [i, sum] : llvm::enumerate(sums)) {
-    if (type != wide) {
-      Value start = LLVM::FPExtOp::create(builder, loc, wide, reg(op.getAcc(), i));
-      sum = LLVM::FPTruncOp::create(builder, loc, type, LLVM::FAddOp::create(builder, loc, wide, sum, start));
-    }
-    result.push_back({sum, 0});
-  }
-  tiles[op.getResult()] = std::move(result);
+  endSums(op.getAcc(), op.getResult(), sums);
 }
 
 /// One step along K multiplies in f64, in which products of scaled elements are exact.

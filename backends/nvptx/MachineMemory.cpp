@@ -254,6 +254,19 @@ LogicalResult Machine::lowerPointerLoad(LoadOp op) {
   return success();
 }
 
+/// Each element of a tile once: the register that holds it, and where this is to be done (null: always),
+/// which is in one thread, where the mask holds, and not for padding.
+void Machine::forEachOwned(Value tile, Value mask, llvm::function_ref<void(unsigned, Value)> visit) {
+  LinearLayout layout = layoutOf(tile);
+  Value owner = ownership(layout);
+  for (int32_t i = 0; i < layout.numRegisters(); ++i) {
+    if (i % layout.numCoreElements() & layout.ownerMask(InDim::Register))
+      continue;
+    Value predicate = mask ? reg(mask, i) : Value();
+    visit(unsigned(i), andOf(andOf(predicate, validity(layout, i)), owner));
+  }
+}
+
 LogicalResult Machine::lowerPointerStore(StoreOp op) {
   AccessKind kind{false, false, op.getCacheAttr(), op.getEvictAttr()};
   if (!isa<RankedTensorType>(op.getValue().getType())) {
@@ -261,15 +274,9 @@ LogicalResult Machine::lowerPointerStore(StoreOp op) {
     storeElements(scalar(op.getPointer()), predicate, scalar(op.getValue()), kind);
     return success();
   }
-  LinearLayout layout = layoutOf(op.getValue());
-  Value owner = ownership(layout);
-  for (int32_t i = 0; i < layout.numRegisters(); ++i) {
-    if (i % layout.numCoreElements() & layout.ownerMask(InDim::Register))
-      continue;
-    Value predicate = op.getMask() ? reg(op.getMask(), i) : Value();
-    predicate = andOf(andOf(predicate, validity(layout, i)), owner);
+  forEachOwned(op.getValue(), op.getMask(), [&](unsigned i, Value predicate) {
     storeElements(reg(op.getPointer(), i), predicate, reg(op.getValue(), i), kind);
-  }
+  });
   return success();
 }
 
@@ -329,13 +336,7 @@ void Machine::lowerPrefetch(PrefetchOp op) {
     tkg::PtxPrefetchOp::create(builder, loc, scalar(op.getPointer()), predicate, op.getEvictAttr());
     return;
   }
-  LinearLayout layout = layoutOf(op.getPointer());
-  Value owner = ownership(layout);
-  for (int32_t i = 0; i < layout.numRegisters(); ++i) {
-    if (i % layout.numCoreElements() & layout.ownerMask(InDim::Register))
-      continue;
-    Value predicate = op.getMask() ? reg(op.getMask(), i) : Value();
-    predicate = andOf(andOf(predicate, validity(layout, i)), owner);
+  forEachOwned(op.getPointer(), op.getMask(), [&](unsigned i, Value predicate) {
     tkg::PtxPrefetchOp::create(builder, loc, reg(op.getPointer(), i), predicate, op.getEvictAttr());
-  }
+  });
 }

@@ -157,15 +157,10 @@ static std::pair<Value, Value> tf32Pieces(OpBuilder &builder, Location loc, Valu
 
 void Machine::lowerMma(tkg::MmaOp op) {
   MatrixTiling tiling = *tilingOf(op->getAttr("tkg.tiling"));
-  LinearLayout acc = layoutOf(op.getAcc());
   Fragments a = fragmentsOf(op.getA(), leftOperandLayout(tiling), tiling);
   Fragments b = fragmentsOf(op.getB(), rightOperandLayout(tiling), tiling);
-  Type type = machineType(elementTypeOf(op.getType()));
-  Type wide = type.isF16() ? builder.getF32Type() : type;
   bool isTf32 = tiling.kind == MatrixKind::Tf32, inPieces = isTf32 && op.getInput() != "tf32";
-  SmallVector<Value> sums;
-  for (int32_t i = 0; i < acc.numRegisters(); ++i)
-    sums.push_back(type == wide ? reg(op.getAcc(), i) : floating(0.0, wide));
+  SmallVector<Value> sums = beginSums(op.getAcc());
   unsigned aWords = a.registersOfStep() / a.pack, bWords = b.registersOfStep() / b.pack;
   const MatrixInstruction &one = tiling.instruction();
   unsigned aOne = unsigned(one.m * one.k / 32) / a.pack, bOne = unsigned(one.n * one.k / 32) / b.pack;
@@ -199,13 +194,5 @@ void Machine::lowerMma(tkg::MmaOp op) {
         add(0, 0);
       }
   }
-  Tile result;
-  for (auto [i, sum] : llvm::enumerate(sums)) {
-    if (type != wide) {
-      Value start = LLVM::FPExtOp::create(builder, loc, wide, reg(op.getAcc(), i));
-      sum = LLVM::FPTruncOp::create(builder, loc, type, LLVM::FAddOp::create(builder, loc, wide, sum, start));
-    }
-    result.push_back({sum, 0});
-  }
-  tiles[op.getResult()] = std::move(result);
+  endSums(op.getAcc(), op.getResult(), sums);
 }

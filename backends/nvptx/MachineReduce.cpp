@@ -32,19 +32,21 @@ Machine::Partial Machine::combine(Region &region, const Partial &left, const Par
   return result;
 }
 
+Machine::Partial Machine::partialAt(ValueRange tiles, unsigned index, Value valid) {
+  Partial partial;
+  for (Value tile : tiles)
+    partial.values.push_back(reg(tile, index));
+  partial.valid = valid;
+  return partial;
+}
+
 /// Neighbours first, then pairs of pairs: depth log n, the lower index left.
 Machine::Partial Machine::combineInThread(tkg::ReduceOp op, ArrayRef<unsigned> registers) {
   LinearLayout layout = layoutOf(op.getOperands().front());
   bool padded = layout.shape()[op.getAxis()] != layout.padded(op.getAxis());
   SmallVector<Partial> level;
-  for (unsigned index : registers) {
-    Partial partial;
-    for (Value operand : op.getOperands())
-      partial.values.push_back(reg(operand, index));
-    if (padded)
-      partial.valid = validity(layout, index);
-    level.push_back(std::move(partial));
-  }
+  for (unsigned index : registers)
+    level.push_back(partialAt(op.getOperands(), index, padded ? validity(layout, index) : Value()));
   while (level.size() > 1) {
     SmallVector<Partial> next;
     for (size_t i = 0; i + 1 < level.size(); i += 2)

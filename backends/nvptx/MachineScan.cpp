@@ -108,11 +108,7 @@ void Machine::lowerScan(tkg::ScanOp op) {
       std::reverse(order.begin(), order.end());
     SmallVector<Partial> sums;
     for (unsigned index : order) {
-      Partial own;
-      for (Value value : op.getValues())
-        own.values.push_back(reg(value, index));
-      if (padded)
-        own.valid = validity(layout, index);
+      Partial own = partialAt(op.getValues(), index, padded ? validity(layout, index) : Value());
       sums.push_back(sums.empty() ? own : steps.join(sums.back(), own));
     }
     Partial total = steps.scanLanes(sums.back());
@@ -163,19 +159,15 @@ void Machine::lowerScanCarry(tkg::ScanCarryOp op) {
     Partial carry;
     for (int32_t k = 0; k < warps; ++k) {
       int32_t w = reverse ? warps - 1 - k : k;
-      Partial total;
-      for (Value tile : op.getTotals())
-        total.values.push_back(reg(tile, totals.at(key)[w]));
       auto predicate = reverse ? LLVM::ICmpPredicate::slt : LLVM::ICmpPredicate::sgt;
-      total.valid = LLVM::ICmpOp::create(builder, loc, predicate, mine, integer(w, 32));
+      Value isBefore = LLVM::ICmpOp::create(builder, loc, predicate, mine, integer(w, 32));
+      Partial total = partialAt(op.getTotals(), totals.at(key)[w], isBefore);
       carry = carry.values.empty() ? total
               : reverse            ? combine(region, total, carry)
                                    : combine(region, carry, total);
     }
     for (unsigned index : registers) {
-      Partial own;
-      for (Value operand : op.getValues())
-        own.values.push_back(reg(operand, index));
+      Partial own = partialAt(op.getValues(), index, Value());
       own = reverse ? combine(region, own, carry) : combine(region, carry, own);
       for (auto [number, value] : llvm::enumerate(own.values))
         results[number][index] = {value, 0};
