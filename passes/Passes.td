@@ -122,6 +122,20 @@ def PipelineLoops : Pass<"tk-pipeline-loops", "::mlir::ModuleOp"> {
     Option<"limitBytes", "limit-bytes", "int64_t", "101376", "shared memory that one block may use on the target">];
 }
 
+def PrefetchFragments : Pass<"tk-prefetch-fragments", "::mlir::ModuleOp"> {
+  let summary = "read the fragments of a matrix product one step ahead of the instructions";
+  let description = [{
+    Requires: phase `LaidOut`, loops pipelined. In a pipelined loop with one product whose operands are in
+    rings, `tkg.mma` is split into the steps of its instruction along K. The fragments of each step
+    are read before the instructions of the step before; those of an iteration's first step in the
+    iteration before, by a loop that carries them. A product whose fragments and sums need more than
+    `most-registers` words of 32 bits a thread stays whole.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tkg::TkgDialect"];
+  let options = [
+    Option<"mostRegisters", "most-registers", "int64_t", "208", "words of 32 bits a thread for sums and fragments">];
+}
+
 def ExpandCollectives : Pass<"tk-expand-collectives", "::mlir::ModuleOp"> {
   let summary = "bring scans, sorts, histograms and gathers to warps and shared memory";
   let description = [{

@@ -64,6 +64,7 @@ static constexpr Step kPipeline[] = {
     {Phase::LaidOut, plain<createExpandReductions>},
     {Phase::LaidOut, plain<createExpandDots>},
     {Phase::LaidOut, pipelineLoops},
+    {Phase::LaidOut, plain<createPrefetchFragments>},
     {Phase::LaidOut, plain<createExpandCollectives>},
     {Phase::LaidOut, plain<createExpandShapes>},
     {Phase::Expanded, plain<createExpandConversions>},

@@ -13,15 +13,18 @@
 //   }
 // becomes, with two slots,
 //   %r = tkg.alloc                       // both slots
-//   if 0 < %n { tkg.async_copy %p(0), slot 0 }
+//   tkg.async_copy when 0 < %n, %p(0), slot 0
 //   tkg.async_commit
 //   scf.for %i = 0 to %n {
 //     tkg.async_wait 0                   // at most S - 2 groups under way: slot %i % S is full
 //     tkg.barrier                        // for all threads; and the slot read last is free
-//     if %i + 1 < %n { tkg.async_copy %p(%i + 1), slot (%i + 1) % S }
+//     tkg.async_copy when %i + 1 < %n, %p(%i + 1), slot (%i + 1) % S
 //     tkg.async_commit
 //     use slot %i % S
 //   }
+//   tkg.async_wait 0
+//
+// The number of a slot is carried by the loop. InsertBarriers proves the order of all this.
 //
 // Four steps: `collect` finds the loads, `chooseStages` the number of slots, `makeRing` the buffers,
 // `rewrite` the prologue and the loop. The address of a copy is computed by a copy of the operations
@@ -74,7 +77,7 @@ private:
   void makeRing(OpBuilder &builder, Copy &copy);
   Value constant(OpBuilder &builder, Type type, int64_t value);
   Value slotView(OpBuilder &builder, const Copy &copy, Value slot);
-  void issue(OpBuilder &builder, Value iteration, Value slot, bool ahead);
+  void issue(OpBuilder &builder, Value iteration, Value slot);
   void rewrite();
   void rewriteBody(Value slot, OpBuilder &builder);
 
@@ -190,38 +193,31 @@ Value LoopPipeline::slotView(OpBuilder &builder, const Copy &copy, Value slot) {
                                 /*offset=*/0);
 }
 
-/// The copies of one iteration, if there is such an iteration, and the end of their group.
-void LoopPipeline::issue(OpBuilder &builder, Value iteration, Value slot, bool ahead) {
+/// The copies of one iteration, of nothing where there is no such iteration, and the end of their group.
+void LoopPipeline::issue(OpBuilder &builder, Value iteration, Value slot) {
   Location loc = loop.getLoc();
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, iteration, loop.getUpperBound());
-  auto branch = scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/false);
-  OpBuilder inner = branch.getThenBodyBuilder();
-  for (const Copy &copy : copies) {
-    IRMapping mapping;
-    mapping.map(loop.getInductionVar(), iteration);
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), iteration);
+  for (const Copy &copy : copies)
     for (Operation *op : copy.address)
-      inner.clone(*op, mapping);
+      if (!mapping.contains(op->getResult(0)))
+        builder.clone(*op, mapping);
+  for (const Copy &copy : copies) {
     tkg::LoadOp load = copy.load;
     auto mapped = [&](Value value) { return value ? mapping.lookupOrDefault(value) : Value(); };
-    auto made = tkg::AsyncCopyOp::create(inner, load.getLoc(), mapped(load.getBase()), mapped(load.getOffset()),
-                                         mapped(load.getMask()), slotView(inner, copy, slot), load.getVector());
-    if (ahead)
-      made->setAttr("tkg.ahead", builder.getUnitAttr());
+    tkg::AsyncCopyOp::create(builder, load.getLoc(), exists, mapped(load.getBase()), mapped(load.getOffset()),
+                             mapped(load.getMask()), slotView(builder, copy, slot), load.getVector());
   }
   tkg::AsyncCommitOp::create(builder, loc);
 }
 
 void LoopPipeline::rewriteBody(Value slot, OpBuilder &builder) {
   Location loc = loop.getLoc();
-  Type i32 = builder.getI32Type();
   tkg::AsyncWaitOp::create(builder, loc, stages - 2);
   tkg::BarrierOp::create(builder, loc);
   Value ahead = arith::AddIOp::create(builder, loc, loop.getInductionVar(), constant(builder, builder.getI64Type(), stages - 1));
-  // (slot + S - 1) % S is the slot before.
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, slot, constant(builder, i32, 0));
-  Value before = arith::SubIOp::create(builder, loc, slot, constant(builder, i32, 1));
-  before = arith::SelectOp::create(builder, loc, isFirst, constant(builder, i32, stages - 1), before);
-  issue(builder, ahead, before, /*ahead=*/true);
+  issue(builder, ahead, ringSlot(builder, loc, slot, stages - 1, stages));
   for (Copy &copy : copies) {
     copy.alloc.replaceAllUsesWith(slotView(builder, copy, slot));
     copy.store.erase();
@@ -238,7 +234,7 @@ void LoopPipeline::rewrite() {
   for (Copy &copy : copies)
     makeRing(builder, copy);
   for (int64_t k = 0; k < stages - 1; ++k)
-    issue(builder, constant(builder, builder.getI64Type(), k), constant(builder, i32, k), /*ahead=*/false);
+    issue(builder, constant(builder, builder.getI64Type(), k), constant(builder, i32, k));
   SmallVector<Value> inits(loop.getInitArgs());
   inits.push_back(constant(builder, i32, 0));
   auto made = scf::ForOp::create(builder, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
@@ -256,13 +252,12 @@ void LoopPipeline::rewrite() {
   rewriteBody(slot, builder);
   Operation *yield = made.getBody()->getTerminator();
   builder.setInsertionPoint(yield);
-  Value next = arith::AddIOp::create(builder, loc, slot, constant(builder, i32, 1));
-  Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, next, constant(builder, i32, stages));
-  next = arith::SelectOp::create(builder, loc, isLast, constant(builder, i32, 0), next);
   SmallVector<Value> yielded(yield->getOperands());
-  yielded.push_back(next);
+  yielded.push_back(ringSlot(builder, loc, slot, 1, stages));
   scf::YieldOp::create(builder, loc, yielded);
   yield->erase();
+  builder.setInsertionPointAfter(made); // the groups of iterations that there are not
+  tkg::AsyncWaitOp::create(builder, loc, 0);
 }
 
 void LoopPipeline::run() {

@@ -66,6 +66,12 @@ struct SharedBuilder {
   }
 };
 
+/// The slot `distance` behind another in a ring of `slots`.
+inline mlir::Value ringSlot(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value slot, int64_t distance,
+                            int64_t slots) {
+  return tkg::RingSlotOp::create(builder, loc, slot.getType(), slot, distance, slots);
+}
+
 /// A copy of the region of scalars `from` in `to`, its terminator one of `tkg`.
 inline void cloneCombine(mlir::Region &from, mlir::Region &to) {
   mlir::IRMapping mapping;

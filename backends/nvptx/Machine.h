@@ -264,6 +264,7 @@ private:
 
   // MachineShared.cpp, MachineSort.cpp, MachineDot.cpp: shared buffers
   Element bufferStart(mlir::Value buffer);
+  int64_t startAlignment(mlir::Value buffer);
   Element plus(Element a, const Element &b);
   Element times(const Element &a, int64_t factor);
   mlir::Value sharedBase();
@@ -280,6 +281,7 @@ private:
   void lowerBufStore(tkg::BufStoreOp op);
   void lowerBufLoad(tkg::BufLoadOp op);
   void lowerBufGather(tkg::BufGatherOp op);
+  void lowerRingSlot(tkg::RingSlotOp op);
   void lowerAsyncCopy(tkg::AsyncCopyOp op);
   void lowerBufCount(tkg::BufCountOp op);
   struct RowSort;
@@ -294,11 +296,17 @@ private:
   void endSums(mlir::Value acc, mlir::Value result, llvm::ArrayRef<mlir::Value> sums);
   void lowerDot(tkg::DotOp op);
   void lowerDotScaled(tkg::DotScaledOp op);
-  // MachineMma.cpp: matrix instructions
+  // MachineMatrixLoad.cpp, MachineMma.cpp: matrix instructions
+  struct MatrixLoad {
+    LinearLayout addresses; // register i of it: where each lane points for load i
+    int32_t matrices;       // of one load
+    bool transposed;
+  };
+  std::optional<MatrixLoad> matrixLoad(mlir::Value buffer, const LinearLayout &layout);
+  llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value buffer, const MatrixLoad &load, unsigned begin,
+                                              unsigned end);
   struct Fragments;
-  struct MatrixLoad;
   Fragments fragmentsOf(mlir::Value operand, const LinearLayout &layout, const MatrixTiling &tiling);
-  std::optional<MatrixLoad> matrixLoad(mlir::Value buffer, const LinearLayout &layout, const MatrixTiling &tiling);
   llvm::SmallVector<mlir::Value> fragmentWords(const Fragments &fragments, unsigned step);
   llvm::SmallVector<mlir::Value> matrixInstruction(const MatrixTiling &tiling, llvm::ArrayRef<mlir::Value> a,
                                                    llvm::ArrayRef<mlir::Value> b, llvm::ArrayRef<mlir::Value> sums,

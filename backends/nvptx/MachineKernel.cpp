@@ -348,6 +348,7 @@ LogicalResult Machine::lowerTileOp(Operation *op) {
       .Case([&](tkg::DotScaledOp dot) { return done((lowerDotScaled(dot), 0)); })
       .Case<tkg::AllocOp, tkg::BufViewOp>([](auto) { return success(); })
       .Case([&](tkg::AsyncCopyOp copy) { return done((lowerAsyncCopy(copy), 0)); })
+      .Case([&](tkg::RingSlotOp slot) { return done((lowerRingSlot(slot), 0)); })
       .Case([&](tkg::AsyncCommitOp) { return done(NVVM::CpAsyncCommitGroupOp::create(builder, loc)); })
       .Case([&](tkg::AsyncWaitOp wait) {
         return done(NVVM::CpAsyncWaitGroupOp::create(builder, loc, uint32_t(wait.getPending())));

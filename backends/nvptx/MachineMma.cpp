@@ -1,8 +1,8 @@
 //===- MachineMma.cpp - products by matrix instructions of a warp -----------------------===//
 //
 // A step along K reads the fragments of a row and of a column of instruction tiles, then multiplies
-// each with each. From shared memory `ldmatrix` brings four 8-row matrices at once where rows lie
-// on 16-byte boundaries; else elements are read one by one. f32 operands are cut into two tf32 pieces
+// each with each. Fragments that are not in registers are read from shared memory by `ldmatrix`
+// (MachineMatrixLoad.cpp), else one by one. f32 operands are cut into two tf32 pieces
 // whose three larger products are added, which is as accurate as f32, unless tf32 is asked for.
 //
 //===----------------------------------------------------------------------===//
@@ -14,13 +14,6 @@ using namespace mlir;
 using namespace tk;
 using namespace tk::nvptx;
 
-/// How `ldmatrix` reads an operand: where each lane points, and whether elements come transposed.
-struct Machine::MatrixLoad {
-  LinearLayout addresses;
-  int32_t matrices;
-  bool transposed;
-};
-
 /// One operand of a product, a step along K after the other.
 struct Machine::Fragments {
   Value operand; // a tile in `layout`, or a buffer
@@ -31,34 +24,11 @@ struct Machine::Fragments {
   unsigned registersOfStep() const { return unsigned(layout.numRegisters()) / steps; }
 };
 
-/// The axis along which lanes 4, 8 and 16 apart lie; the other is that of a register's elements.
-static unsigned groupAxis(const LinearLayout &layout) { return layout.basis(InDim::Lane, 2)[0] ? 0 : 1; }
-
-std::optional<Machine::MatrixLoad> Machine::matrixLoad(Value buffer, const LinearLayout &layout,
-                                                       const MatrixTiling &tiling) {
-  auto type = cast<tkg::BufType>(buffer.getType());
-  int64_t bytes = type.getElementBytes();
-  int32_t pack = tiling.instruction().pack;
-  if (pack == 0)
-    return std::nullopt;
-  unsigned group = groupAxis(layout), pair = 1 - group;
-  bool straight = type.stride(pair) == 1, transposed = type.stride(group) == 1 && bytes == 2;
-  unsigned rows = straight ? group : pair;
-  Element start = bufferStart(buffer);
-  // A row begins at a multiple of 16 bytes, whatever the run-time part, which counts whole buffers.
-  if ((!straight && !transposed) || type.stride(rows) * bytes % 16 || start.imm % 16 ||
-      type.getShape()[1 - rows] * bytes % 16)
-    return std::nullopt;
-  int32_t words = layout.numRegisters() / pack;
-  int32_t matrices = words % 4 == 0 ? 4 : words % 2 == 0 ? 2 : 1;
-  return MatrixLoad{matrixAddressLayout(layout, rows, pack, matrices), matrices, !straight};
-}
-
 Machine::Fragments Machine::fragmentsOf(Value operand, const LinearLayout &layout, const MatrixTiling &tiling) {
   const MatrixInstruction &one = tiling.instruction();
   Fragments fragments{operand, layout, std::nullopt, unsigned(tiling.k / one.k), unsigned(std::max(one.pack, 1))};
   if (isa<tkg::BufType>(operand.getType()))
-    fragments.load = matrixLoad(operand, layout, tiling);
+    fragments.load = matrixLoad(operand, layout);
   return fragments;
 }
 
@@ -70,23 +40,8 @@ SmallVector<Value> Machine::fragmentWords(const Fragments &fragments, unsigned s
     Element offset = bufferOffset(fragments.operand, layout, index);
     return sharedPointer(validOffset(fragments.operand, layout, index, offset));
   };
-  if (fragments.load) {
-    const MatrixLoad &load = *fragments.load;
-    unsigned words0 = first / fragments.pack, wordsEnd = (first + count) / fragments.pack;
-    Type i32 = builder.getI32Type();
-    // A load may bring words of the next step too; those are dropped here and merged by CSE there.
-    for (unsigned word = words0 / load.matrices * load.matrices; word < wordsEnd; word += load.matrices) {
-      Type type = load.matrices == 1 ? i32 : Type(LLVM::LLVMStructType::getLiteral(context, SmallVector<Type>(load.matrices, i32)));
-      std::string name = ("llvm.nvvm.ldmatrix.sync.aligned.m8n8.x" + Twine(load.matrices) +
-                          (load.transposed ? ".trans" : "") + ".b16").str();
-      Value loaded = intrinsic(name, type, pointer(load.addresses, word / load.matrices));
-      for (int32_t i = 0; i < load.matrices; ++i)
-        if (word + i >= words0 && word + i < wordsEnd)
-          words.push_back(load.matrices == 1 ? loaded
-                                             : LLVM::ExtractValueOp::create(builder, loc, loaded, ArrayRef<int64_t>{i}).getResult());
-    }
-    return words;
-  }
+  if (fragments.load)
+    return loadMatrices(fragments.operand, *fragments.load, first / fragments.pack, (first + count) / fragments.pack);
   bool isBuffer = isa<tkg::BufType>(fragments.operand.getType());
   Type memory = isBuffer ? bufferElement(fragments.operand) : Type();
   for (unsigned i = first; i < first + count; i += fragments.pack) {

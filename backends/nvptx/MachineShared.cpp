@@ -28,6 +28,22 @@ Element Machine::bufferStart(Value buffer) {
   return start;
 }
 
+/// A power of two, 16 at most, that divides the buffer's start in bytes.
+int64_t Machine::startAlignment(Value buffer) {
+  int64_t bytes = cast<tkg::BufType>(buffer.getType()).getElementBytes(), sum = 16;
+  while (auto view = buffer.getDefiningOp<tkg::BufViewOp>()) {
+    sum |= int64_t(view.getOffset()) * bytes;
+    APInt factor(64, 1);
+    if (auto scaled = view.getIndex() ? view.getIndex().getDefiningOp<arith::MulIOp>() : arith::MulIOp())
+      matchPattern(scaled.getRhs(), m_ConstantInt(&factor));
+    if (view.getIndex())
+      sum |= factor.getSExtValue() * bytes;
+    buffer = view.getBuffer();
+  }
+  sum |= int64_t(*buffer.getDefiningOp<tkg::AllocOp>().getOffset());
+  return sum & -sum;
+}
+
 /// Sums of elements: offsets are within the block's shared memory, so nothing wraps.
 Element Machine::plus(Element a, const Element &b) {
   a.imm += b.imm;
@@ -73,8 +89,7 @@ int64_t Machine::bufferVector(Value buffer, const LinearLayout &layout) {
   auto type = cast<tkg::BufType>(buffer.getType());
   unsigned last = layout.rank() - 1;
   int64_t bytes = type.getElementBytes();
-  Element start = bufferStart(buffer);
-  if (type.stride(last) != 1 || start.var)
+  if (type.stride(last) != 1)
     return 1;
   int64_t vector = std::min<int64_t>(layout.contiguousPerThread(last), 16 / bytes);
   auto limit = [&](int64_t elements) {
@@ -84,7 +99,7 @@ int64_t Machine::bufferVector(Value buffer, const LinearLayout &layout) {
   for (unsigned axis = 0; axis < last; ++axis)
     limit(type.stride(axis));
   limit(layout.shape()[last]); // a vector must not cross the end of a row
-  limit(start.imm % 16 / bytes);
+  limit(startAlignment(buffer) / bytes);
   return std::max<int64_t>(vector, 1);
 }
 
@@ -184,8 +199,16 @@ void Machine::lowerBufLoad(tkg::BufLoadOp op) {
     return;
   }
   LinearLayout layout = layoutOf(op.getResult());
-  int64_t vector = isa<LLVM::LLVMPointerType>(type) ? 1 : bufferVector(buffer, layout);
+  bool isPointer = isa<LLVM::LLVMPointerType>(type);
   Tile tile;
+  if (std::optional<MatrixLoad> load = isPointer ? std::nullopt : matrixLoad(buffer, layout)) {
+    unsigned count = unsigned(layout.numRegisters()), pack = 32 / elementBits(elementTypeOf(op.getResult().getType()));
+    for (Value value : fromWords(loadMatrices(buffer, *load, 0, count / pack), type, count))
+      tile.push_back({value, 0});
+    tiles[op.getResult()] = std::move(tile);
+    return;
+  }
+  int64_t vector = isPointer ? 1 : bufferVector(buffer, layout);
   for (int64_t i = 0; i < layout.numRegisters(); i += vector) {
     Element offset = validOffset(buffer, layout, i, bufferOffset(buffer, layout, i));
     for (Value value : loadShared(sharedPointer(offset), type, memory, vector))
@@ -262,6 +285,16 @@ void Machine::lowerConvert(tkg::ConvertOp op) {
   tiles[op.getResult()] = std::move(tile);
 }
 
+/// (slot + distance) mod slots, of a slot in range.
+void Machine::lowerRingSlot(tkg::RingSlotOp op) {
+  auto number = [&](uint64_t value) { return integer(int64_t(value), 32); };
+  uint64_t up = op.getDistance(), slots = op.getSlots();
+  Value slot = scalar(op.getSlot());
+  Value wraps = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::uge, slot, number(slots - up));
+  Value on = LLVM::AddOp::create(builder, loc, slot, number(up)), back = LLVM::SubOp::create(builder, loc, slot, number(slots - up));
+  scalars[op] = LLVM::SelectOp::create(builder, loc, wraps, back, on);
+}
+
 /// cp.async: where the mask is false no byte is read and zeros are written.
 void Machine::lowerAsyncCopy(tkg::AsyncCopyOp op) {
   LinearLayout layout = layoutOf(op.getOffset());
@@ -275,9 +308,9 @@ void Machine::lowerAsyncCopy(tkg::AsyncCopyOp op) {
         continue;
       Value source = pointer(base, tiles[op.getOffset()][i], pointee);
       Value target = sharedPointer(bufferOffset(op.getBuffer(), layout, i));
-      Value read;
-      if (op.getMask())
-        read = LLVM::SelectOp::create(builder, loc, reg(op.getMask(), i), integer(bytes, 32), integer(0, 32));
+      Value read = andOf(op.getWhen() ? scalar(op.getWhen()) : Value(), op.getMask() ? reg(op.getMask(), i) : Value());
+      if (read)
+        read = LLVM::SelectOp::create(builder, loc, read, integer(bytes, 32), integer(0, 32));
       guarded(validity(layout, i), [&] {
         NVVM::CpAsyncOp::create(builder, loc, target, source, uint32_t(bytes), cache, read);
       });

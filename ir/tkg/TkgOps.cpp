@@ -165,6 +165,11 @@ LogicalResult BufViewOp::verify() {
     return emitOpError() << "changes the element type";
   return success();
 }
+LogicalResult RingSlotOp::verify() {
+  if (getDistance() >= getSlots())
+    return emitOpError() << "goes once around a ring of " << getSlots() << " slots or more";
+  return success();
+}
 LogicalResult BufStoreOp::verify() {
   return verifyBuffer(*this, getValue().getType(), getBuffer().getType());
 }

@@ -35,6 +35,21 @@ def Tkg_BufViewOp : Tkg_Op<"buf_view", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tkg_RingSlotOp : Tkg_Op<"ring_slot", [Pure]> {
+  let summary = "the slot of a ring that lies some slots behind another";
+  let description = [{
+    (slot + distance) mod slots. The ordering check knows which slots differ by it: a loop that copies
+    ahead carries the number of a slot, which begins at a constant and goes on by one an iteration.
+    ```mlir
+    %t = tkg.ring_slot %s plus 1 of 3
+    ```
+  }];
+  let arguments = (ins I32:$slot, I64Attr:$distance, I64Attr:$slots);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$slot `plus` $distance `of` $slots attr-dict";
+  let hasVerifier = 1;
+}
+
 def Tkg_BufStoreOp : Tkg_Op<"buf_store", [MemoryEffects<[MemWrite]>]> {
   let summary = "write a tile into a shared buffer of its shape";
   let description = [{
@@ -119,20 +134,22 @@ def Tkg_BufSortOp : Tkg_Op<"buf_sort", [MemoryEffects<[MemRead, MemWrite]>]> {
 // Asynchronous copies
 //===----------------------------------------------------------------------===//
 
-def Tkg_AsyncCopyOp : Tkg_Op<"async_copy", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Tkg_AsyncCopyOp : Tkg_Op<"async_copy", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+                                            AttrSizedOperandSegments]> {
   let summary = "begin to copy a tile from global memory into a shared buffer";
   let description = [{
-    Reads as `tkg.load` does, zero where `mask` is false, and writes as `tkg.buf_store`. What it
-    writes may be read after a `tkg.async_wait` for its group and a barrier.
+    Reads as `tkg.load` does, zero where `mask` is false, and writes as `tkg.buf_store`. Without
+    `when` nothing is read and the buffer gets zeros, if anything. What it writes may be read after a
+    `tkg.async_wait` for its group and a barrier.
     ```mlir
-    tkg.async_copy %p[%i] mask %m : tensor<64xi1>, %b {vector = 4 : i64}
+    tkg.async_copy when %c, %p[%i] mask %m : tensor<64xi1>, %b {vector = 4 : i64}
         : !tk.ptr<f32, 0>, tensor<64xi32>, !tkg.buf<64xf32>
     ```
   }];
-  let arguments = (ins Tk_PtrType:$base, Tk_Tile:$offset, Optional<Tk_Tile>:$mask, Tkg_BufType:$buffer,
-                       I64Attr:$vector);
+  let arguments = (ins Optional<I1>:$when, Tk_PtrType:$base, Tk_Tile:$offset, Optional<Tk_Tile>:$mask,
+                       Tkg_BufType:$buffer, I64Attr:$vector);
   let assemblyFormat = [{
-    $base `[` $offset `]` (`mask` $mask^ `:` type($mask))? `,` $buffer attr-dict
+    (`when` $when^ `,`)? $base `[` $offset `]` (`mask` $mask^ `:` type($mask))? `,` $buffer attr-dict
     `:` type($base) `,` type($offset) `,` type($buffer)
   }];
   let hasVerifier = 1;

@@ -5,7 +5,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/Scalars.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace tk;
@@ -17,18 +17,71 @@ struct Access {
   bool writes = false;
 };
 
-/// Accesses since the last barrier, on any path that leads here.
-using Pending = llvm::SetVector<Operation *>;
+/// An access since the last barrier, on some path that leads here: of global memory, or of a shared
+/// buffer, one of the operation's.
+struct Pending {
+  Operation *op;
+  Value buffer;                 // null: global memory
+  std::optional<int64_t> trips; // of the ring's loop since then, where that is known
+  bool arrived = true;          // false of what a copy writes, until a wait
+  int64_t commits = 0;          // of groups since then, where it has not arrived
+
+  auto key() const {
+    return std::make_tuple(op, buffer, trips.value_or(-1), arrived ? -1 : commits);
+  }
+};
+
+/// Accesses on all paths, each once.
+class PendingSet {
+public:
+  /// True when it was not there.
+  bool insert(const Pending &access) {
+    bool isNew = known.insert(access.key()).second;
+    if (isNew)
+      list.push_back(access);
+    return isNew;
+  }
+  /// True when one of them was not there.
+  bool insert(const PendingSet &other) {
+    bool grows = false;
+    for (const Pending &access : other.list)
+      grows |= insert(access);
+    return grows;
+  }
+  /// Changes each; those that become equal are one.
+  void update(function_ref<void(Pending &)> change) {
+    PendingSet changed;
+    for (Pending &access : list) {
+      change(access);
+      changed.insert(access);
+    }
+    *this = std::move(changed);
+  }
+  /// What a copy writes is under way until a wait, whatever barrier comes before.
+  void barrier() {
+    PendingSet left;
+    for (const Pending &access : list)
+      if (!access.arrived)
+        left.insert(access);
+    *this = std::move(left);
+  }
+
+  SmallVector<Pending, 8> list;
+
+private:
+  llvm::DenseSet<decltype(Pending().key())> known;
+};
 
 class Walk {
 public:
   explicit Walk(function_ref<bool(Operation *, Operation *)> conflict) : conflict(conflict) {}
-  Pending block(Block &block, Pending pending);
+  PendingSet block(Block &block, PendingSet pending);
 
 private:
-  Pending loop(scf::ForOp op, const Pending &before);
-  Pending loop(scf::WhileOp op, const Pending &before);
-  Pending branch(scf::IfOp op, const Pending &before);
+  PendingSet loop(scf::ForOp op, const PendingSet &before);
+  PendingSet loop(scf::WhileOp op, const PendingSet &before);
+  PendingSet branch(scf::IfOp op, const PendingSet &before);
+  void access(Operation *op, PendingSet &pending);
 
   function_ref<bool(Operation *, Operation *)> conflict;
 };
@@ -82,11 +135,81 @@ static bool writesBuffers(Operation *op) {
   return isa<tkg::BufStoreOp, tkg::BufCountOp, tkg::BufSortOp, tkg::AsyncCopyOp>(op);
 }
 
-/// A copy into a ring and what follows in the same iteration are about different slots: the slot that
-/// is read was filled iterations ago, which a wait and a barrier at the head of the loop order.
-static bool inOtherSlots(Operation *earlier, Operation *later) {
-  auto copy = dyn_cast<tkg::AsyncCopyOp>(earlier);
-  return copy && copy->hasAttr("tkg.ahead") && !isa<tkg::AsyncCopyOp>(later);
+namespace {
+/// A slot of a ring: `distance` behind the one that an iteration of `loop` begins with; without a
+/// loop, from the first.
+struct Slot {
+  tkg::AllocOp ring;
+  scf::ForOp loop;
+  int64_t distance, slots;
+};
+} // namespace
+
+/// The loop that carries the number of a slot of the ring, one more each iteration from zero on.
+static scf::ForOp loopOfSlot(Value slot, int64_t slots) {
+  auto argument = dyn_cast<BlockArgument>(slot);
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  if (!loop || argument == loop.getInductionVar())
+    return {};
+  unsigned number = argument.getArgNumber() - 1;
+  auto next = loop.getYieldedValues()[number].getDefiningOp<tkg::RingSlotOp>();
+  bool steps = next && next.getSlot() == slot && next.getDistance() == 1 && int64_t(next.getSlots()) == slots;
+  return steps && matchPattern(loop.getInitArgs()[number], m_Zero()) ? loop : scf::ForOp();
+}
+
+/// The slot that a view is within, by its index: slot x elements of one.
+static std::optional<Slot> slotOf(Value buffer) {
+  Value index;
+  while (auto view = buffer.getDefiningOp<tkg::BufViewOp>()) {
+    if (view.getIndex() && index)
+      return std::nullopt;
+    if (view.getIndex())
+      index = view.getIndex();
+    buffer = view.getBuffer();
+  }
+  auto ring = buffer.getDefiningOp<tkg::AllocOp>();
+  auto scaled = index ? index.getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+  APInt factor;
+  tkg::BufType type = ring.getResult().getType();
+  if (!scaled || !matchPattern(scaled.getRhs(), m_ConstantInt(&factor)) || factor.getSExtValue() != type.stride(0))
+    return std::nullopt;
+  Slot slot{ring, {}, 0, type.getShape()[0]};
+  Value number = scaled.getLhs();
+  while (auto other = number.getDefiningOp<tkg::RingSlotOp>()) {
+    if (int64_t(other.getSlots()) != slot.slots)
+      return std::nullopt;
+    slot.distance += int64_t(other.getDistance());
+    number = other.getSlot();
+  }
+  APInt constant;
+  if (matchPattern(number, m_ConstantInt(&constant)))
+    slot.distance += constant.getSExtValue();
+  else if (!(slot.loop = loopOfSlot(number, slot.slots)))
+    return std::nullopt;
+  return slot;
+}
+
+/// The loop that carries the slots of the ring which a buffer is a view of, if it is of one.
+static scf::ForOp ringLoop(Value buffer) {
+  while (auto view = buffer.getDefiningOp<tkg::BufViewOp>())
+    buffer = view.getBuffer();
+  for (Operation *user : buffer.getUsers())
+    if (isa<tkg::BufViewOp>(user))
+      if (std::optional<Slot> slot = slotOf(user->getResult(0)); slot && slot->loop)
+        return slot->loop;
+  return {};
+}
+
+/// Both are about one ring, in slots that surely differ.
+static bool inOtherSlots(const Pending &earlier, Value later) {
+  std::optional<Slot> a = slotOf(earlier.buffer), b = slotOf(later);
+  if (!a || !b || a->ring != b->ring)
+    return false;
+  if (!a->loop && !b->loop)
+    return (a->distance - b->distance) % a->slots != 0;
+  // A number stands for a distance from the loop's first iteration, when it was used before the loop.
+  bool isComparable = a->loop ? a->loop == b->loop : !b->loop->isAncestor(earlier.op);
+  return isComparable && earlier.trips && (a->distance - *earlier.trips - b->distance) % a->slots != 0;
 }
 
 /// Additions to counters go in any order.
@@ -94,14 +217,9 @@ static bool countersCommute(Operation *a, Operation *b) {
   return isa<tkg::BufCountOp>(a) && isa<tkg::BufCountOp>(b);
 }
 
-static bool shareBytes(Operation *a, Operation *b) {
-  for (Value x : buffersOf(a))
-    for (Value y : buffersOf(b)) {
-      Bytes one = bytesOf(x), other = bytesOf(y);
-      if (one.first < other.second && other.first < one.second)
-        return true;
-    }
-  return false;
+static bool shareBytes(const Pending &earlier, Value later) {
+  Bytes one = bytesOf(earlier.buffer), other = bytesOf(later);
+  return one.first < other.second && other.first < one.second && !inOtherSlots(earlier, later);
 }
 
 /// Base and offsets of an access; null for others.
@@ -183,51 +301,88 @@ static bool commute(Operation *a, Operation *b) {
          first.getKind() != AtomicKind::exchange && first.use_empty() && second.use_empty();
 }
 
-static bool conflicts(Operation *earlier, Operation *later) {
-  if ((writesBuffers(earlier) || writesBuffers(later)) && !countersCommute(earlier, later) &&
-      !inOtherSlots(earlier, later) && shareBytes(earlier, later))
-    return true;
-  std::optional<Access> a = accessOf(earlier), b = accessOf(later);
+static bool conflicts(const Pending &earlier, Operation *later) {
+  if (earlier.buffer) {
+    bool writes = writesBuffers(earlier.op) || writesBuffers(later);
+    return writes && !countersCommute(earlier.op, later) &&
+           llvm::any_of(buffersOf(later), [&](Value buffer) { return shareBytes(earlier, buffer); });
+  }
+  std::optional<Access> a = accessOf(earlier.op), b = accessOf(later);
   if (!a || !b || (!a->writes && !b->writes))
     return false;
-  return a->aliasClass == b->aliasClass && !sameThreads(earlier, later) &&
-         !sameThreadsInAllTrips(earlier, later) && !commute(earlier, later);
+  return a->aliasClass == b->aliasClass && !sameThreads(earlier.op, later) &&
+         !sameThreadsInAllTrips(earlier.op, later) && !commute(earlier.op, later);
 }
 
-static Pending join(Pending a, const Pending &b) {
-  a.insert(b.begin(), b.end());
-  return a;
-}
+/// Trips and commits beyond this are not counted: no ring has so many slots.
+static constexpr int64_t kMostTrips = 64;
 
-/// Two rounds: the second meets everything that an iteration leaves pending, and a third would meet
-/// the same, since what passes through an iteration is there before it already.
-Pending Walk::loop(scf::ForOp op, const Pending &before) {
-  Pending state = before;
-  for (int round = 0; round < 2; ++round)
-    state = block(*op.getBody(), join(before, state));
-  return join(before, state);
+/// Rounds until nothing is new. What is not in a ring is as it was after the second round, since what
+/// passes through an iteration is there before it already; slots go round once more.
+PendingSet Walk::loop(scf::ForOp op, const PendingSet &before) {
+  PendingSet state = before;
+  auto mine = [&](const Pending &access) { return access.buffer && ringLoop(access.buffer) == op; };
+  state.update([&](Pending &access) {
+    if (mine(access))
+      access.trips = op->isAncestor(access.op) ? std::nullopt : std::optional<int64_t>(0);
+  });
+  PendingSet all = state;
+  for (bool grows = true; grows;) {
+    state = block(*op.getBody(), state);
+    state.update([&](Pending &access) {
+      if (mine(access) && access.trips)
+        access.trips = *access.trips == kMostTrips ? std::nullopt : std::optional(*access.trips + 1);
+    });
+    grows = all.insert(state);
+    state = all;
+  }
+  all.update([&](Pending &access) {
+    if (mine(access))
+      access.trips = std::nullopt;
+  });
+  return all;
 }
 
 /// A while loop is left from its condition, so that is what its state is after.
-Pending Walk::loop(scf::WhileOp op, const Pending &before) {
-  Pending condition = block(*op.getBeforeBody(), before);
-  for (int round = 0; round < 2; ++round) {
-    Pending body = block(*op.getAfterBody(), condition);
-    condition = join(condition, block(*op.getBeforeBody(), join(before, body)));
+PendingSet Walk::loop(scf::WhileOp op, const PendingSet &before) {
+  PendingSet condition = block(*op.getBeforeBody(), before);
+  for (bool grows = true; grows;) {
+    PendingSet body = block(*op.getAfterBody(), condition);
+    grows = condition.insert(block(*op.getBeforeBody(), std::move(body)));
   }
   return condition;
 }
 
-Pending Walk::branch(scf::IfOp op, const Pending &before) {
-  Pending then = block(op.getThenRegion().front(), before);
+PendingSet Walk::branch(scf::IfOp op, const PendingSet &before) {
+  PendingSet then = block(op.getThenRegion().front(), before);
   bool hasElse = !op.getElseRegion().empty();
-  return join(then, hasElse ? block(op.getElseRegion().front(), before) : before);
+  then.insert(hasElse ? block(op.getElseRegion().front(), before) : before);
+  return then;
 }
 
-Pending Walk::block(Block &body, Pending pending) {
+void Walk::access(Operation *op, PendingSet &pending) {
+  auto earlier = llvm::find_if(pending.list, [&](const Pending &access) { return conflicts(access, op); });
+  if (earlier != pending.list.end() && conflict(earlier->op, op))
+    pending.barrier();
+  if (accessOf(op))
+    pending.insert({op, Value(), std::nullopt});
+  for (Value buffer : buffersOf(op))
+    pending.insert({op, buffer, 0, !isa<tkg::AsyncCopyOp>(op)});
+}
+
+PendingSet Walk::block(Block &body, PendingSet pending) {
   for (Operation &op : llvm::make_early_inc_range(body)) {
     if (isa<tkg::BarrierOp>(op)) {
-      pending.clear();
+      pending.barrier();
+    } else if (isa<tkg::AsyncCommitOp>(op)) {
+      pending.update([](Pending &access) { access.commits += !access.arrived && access.commits < kMostTrips; });
+    } else if (auto wait = dyn_cast<tkg::AsyncWaitOp>(op)) {
+      pending.update([&](Pending &access) {
+        if (access.commits > int64_t(wait.getPending())) {
+          access.arrived = true;
+          access.commits = 0;
+        }
+      });
     } else if (auto ifOp = dyn_cast<scf::IfOp>(op)) {
       pending = branch(ifOp, pending);
     } else if (auto forOp = dyn_cast<scf::ForOp>(op)) {
@@ -235,13 +390,7 @@ Pending Walk::block(Block &body, Pending pending) {
     } else if (auto whileOp = dyn_cast<scf::WhileOp>(op)) {
       pending = loop(whileOp, pending);
     } else if (accessOf(&op) || !buffersOf(&op).empty()) {
-      for (Operation *earlier : pending)
-        if (conflicts(earlier, &op)) {
-          if (conflict(earlier, &op))
-            pending.clear();
-          break;
-        }
-      pending.insert(&op);
+      access(&op, pending);
     }
   }
   return pending;

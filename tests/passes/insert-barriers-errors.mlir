@@ -1,7 +1,7 @@
 // RUN: tk-opt %s --tk-insert-barriers --verify-diagnostics | FileCheck %s
 
 // TK9004 is a fault of the compiler: the proof is the analysis that placed the barriers, run again, and
-// no input is known to make it fail. Here is the shape that is hardest for it, which must pass: loops in
+// only rings with wrong waits or slots make it fail (insert-barriers-rings.mlir). Here is the shape that is hardest for it, which must pass: loops in
 // a branch in a loop, each ordering what the others left, and a while loop with both regions.
 
 #contract = #tk.contract<{kernel = "k", instance = {}, args = [{name = "n", kind = "scalar", dtype = "i64"}],

@@ -9,15 +9,16 @@
 //   }
 // becomes, with two slots,
 //   %r = tkg.alloc                       // both slots
-//   if 0 < %n { tkg.async_copy %p(0), slot 0 }
+//   tkg.async_copy when 0 < %n, %p(0), slot 0
 //   tkg.async_commit
 //   scf.for %i = 0 to %n {
 //     tkg.async_wait 0                   // at most S - 2 groups under way: slot %i % S is full
 //     tkg.barrier                        // for all threads; and the slot read last is free
-//     if %i + 1 < %n { tkg.async_copy %p(%i + 1), slot (%i + 1) % S }
+//     tkg.async_copy when %i + 1 < %n, %p(%i + 1), slot (%i + 1) % S
 //     tkg.async_commit
 //     use slot %i % S
 //   }
+//   tkg.async_wait 0
 
 #contract = #tk.contract<{kernel = "k", instance = {}, args = [{name = "x", kind = "pointer", dtype = "f32", access = "in"},
     {name = "n", kind = "scalar", dtype = "i64"}], grid = [1, 1, 1], require = [], disjoint = [], options = {warps = 2}}>
@@ -26,20 +27,23 @@
 
 // CHECK-LABEL: tk.kernel @two_slots(
 // CHECK: %[[R:.*]] = tkg.alloc : <2x64xf32>
-// CHECK: scf.if
-// CHECK:   tkg.async_copy {{.*}} {vector = 1 : i64}
+// CHECK: tkg.async_copy when %{{.*}}, {{.*}} {vector = 1 : i64}
 // CHECK: tkg.async_commit
 // CHECK: scf.for %[[I:[^ ]*]] = {{.*}} iter_args({{.*}}, %[[SLOT:[^ ]*]] = %{{.*}}) -> (f32, i32)
 // CHECK:   tkg.async_wait 0
 // CHECK:   tkg.barrier
 // CHECK:   %[[NEXT:.*]] = arith.addi %[[I]], %{{.*}} : i64
-// CHECK:   scf.if
-// CHECK:     arith.muli %[[NEXT]]
-// CHECK:     tkg.async_copy {{.*}} {tkg.ahead, vector = 1 : i64}
+// CHECK:   %[[BEHIND:.*]] = tkg.ring_slot %[[SLOT]] plus 1 of 2
+// CHECK:   %[[EXISTS:.*]] = arith.cmpi slt, %[[NEXT]], %arg1
+// CHECK:   arith.muli %[[NEXT]]
+// CHECK:   arith.muli %[[BEHIND]]
+// CHECK:   tkg.async_copy when %[[EXISTS]], {{.*}} {vector = 1 : i64}
 // CHECK:   tkg.async_commit
 // CHECK:   %[[V:.*]] = tkg.buf_view %[[R]]
 // CHECK-NOT: tkg.load
 // CHECK:   tkg.buf_load %[[V]]
+// CHECK:   tkg.ring_slot %[[SLOT]] plus 1 of 2
+// CHECK: tkg.async_wait 0
 tk.kernel @two_slots(%x: !tk.ptr<f32, 0>, %n: i64) attributes {contract = #contract} {
   %c0 = arith.constant 0 : i64
   %c1 = arith.constant 1 : i64
