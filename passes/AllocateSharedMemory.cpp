@@ -34,6 +34,9 @@ static constexpr int64_t kAlignBytes = 16;
 /// more than memory that no other block of the processor could use.
 static constexpr int64_t kRoomyBytes = 8 * 1024;
 
+/// So do buffers up to this size, the partial results of reductions say, while there is room.
+static constexpr int64_t kSmallBytes = 512;
+
 namespace {
 /// A buffer and the operations, numbered in program order, between which it holds anything.
 struct Buffer {
@@ -84,17 +87,18 @@ int64_t Lifetimes::lastUse(Value buffer, Block *home) {
 }
 
 /// Large buffers first, each at the lowest place where none lies that holds something at the same time.
-static int64_t place(MutableArrayRef<Buffer> buffers, bool mayShare) {
+/// Buffers of less than `shareFrom` bytes share with none.
+static int64_t place(MutableArrayRef<Buffer> buffers, int64_t shareFrom) {
   SmallVector<Buffer *> order;
   for (Buffer &buffer : buffers)
     order.push_back(&buffer);
-  if (mayShare)
-    llvm::stable_sort(order, [](Buffer *a, Buffer *b) { return a->bytes > b->bytes; });
+  auto mayShare = [&](const Buffer &buffer) { return buffer.bytes >= shareFrom; };
+  llvm::stable_sort(order, [&](Buffer *a, Buffer *b) { return mayShare(*a) && a->bytes > b->bytes; });
   int64_t total = 0;
   for (auto [number, buffer] : llvm::enumerate(order)) {
     SmallVector<Buffer *> taken;
     for (Buffer *other : ArrayRef(order).take_front(number))
-      if (!mayShare || other->meets(*buffer))
+      if (!mayShare(*buffer) || !mayShare(*other) || other->meets(*buffer))
         taken.push_back(other);
     llvm::sort(taken, [](Buffer *a, Buffer *b) { return a->offset < b->offset; });
     buffer->offset = 0;
@@ -112,9 +116,11 @@ struct AllocateSharedMemory : tk::impl::AllocateSharedMemoryBase<AllocateSharedM
 
   LogicalResult allocate(KernelOp kernel) {
     SmallVector<Buffer> buffers = Lifetimes(kernel).buffers;
-    int64_t total = place(buffers, /*mayShare=*/false);
+    int64_t total = place(buffers, /*shareFrom=*/INT64_MAX);
     if (total > std::min<int64_t>(kRoomyBytes, limitBytes))
-      total = place(buffers, /*mayShare=*/true);
+      total = place(buffers, kSmallBytes + 1);
+    if (total > limitBytes)
+      total = place(buffers, 0);
     for (Buffer &buffer : buffers)
       buffer.alloc.setOffset(buffer.offset);
     kernel->setAttr("shared_bytes", Builder(&getContext()).getI64IntegerAttr(total));

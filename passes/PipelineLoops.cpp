@@ -2,7 +2,9 @@
 //
 // Requires: phase LaidOut, no tk.dot left.
 // Ensures:  in a counted loop, a tkg.load whose tile only fills a shared buffer is an asynchronous copy
-//           into a ring of S slots, begun S - 1 iterations ahead.
+//           into a ring of S slots, begun S - 1 iterations ahead. So is, in a loop with a product or
+//           with the attribute `tk.pipeline`, one whose tile goes to registers, which are then read
+//           from the ring.
 // Fails:    never.
 //
 //   scf.for %i = 0 to %n {
@@ -26,7 +28,7 @@
 //
 // The number of a slot is carried by the loop. InsertBarriers proves the order of all this.
 //
-// Four steps: `collect` finds the loads, `chooseStages` the number of slots, `makeRing` the buffers,
+// Four steps: `collectCopies` finds the loads, `chooseStages` the number of slots, `makeRing` the buffers,
 // `rewrite` the prologue and the loop. The address of a copy is computed by a copy of the operations
 // that computed it, with another iteration number; a load whose address depends on what the loop
 // carries or loads stays where it is.
@@ -53,11 +55,12 @@ using namespace tk;
 static constexpr int64_t kDefaultStages = 3;
 
 namespace {
-/// A load and the buffer that it fills.
+/// A load and the buffer that it fills, if it fills one.
 struct Copy {
   tkg::LoadOp load;
   tkg::BufStoreOp store;
   tkg::AllocOp alloc;
+  tkg::BufType type; // of a slot
   SmallVector<Operation *> address; // what computes the operands, in program order
   tkg::AllocOp ring;
   int64_t slotElements = 0;
@@ -70,6 +73,9 @@ public:
 
 private:
   std::optional<Copy> candidate(tkg::LoadOp load);
+  bool pipelinesRegisters();
+  bool dependsOnIteration(const Copy &copy);
+  void collectCopies();
   std::string whyNot(const Copy &copy);
   bool collectAddress(Value value, llvm::SetVector<Operation *> &ops);
   int64_t slotBytes(const Copy &copy);
@@ -88,17 +94,27 @@ private:
 };
 } // namespace
 
-/// The load fills one buffer of the loop's body and does nothing else.
+/// Loads of registers are copied ahead where it was asked for, and where products wait for them.
+bool LoopPipeline::pipelinesRegisters() {
+  bool hasProduct = false;
+  loop.getBody()->walk([&](Operation *op) { hasProduct |= isa<tkg::MmaOp, tkg::DotOp, tkg::DotScaledOp>(op); });
+  return hasProduct || loop->hasAttr("tk.pipeline");
+}
+
+/// What the load fills: one buffer of the loop's body and nothing else, or registers.
 std::optional<Copy> LoopPipeline::candidate(tkg::LoadOp load) {
-  if (load->getBlock() != loop.getBody() || !load.getResult().hasOneUse())
+  if (load->getBlock() != loop.getBody())
     return std::nullopt;
-  auto store = dyn_cast<tkg::BufStoreOp>(*load.getResult().user_begin());
-  if (!store || store->getBlock() != loop.getBody())
+  auto store = load.getResult().hasOneUse() ? dyn_cast<tkg::BufStoreOp>(*load.getResult().user_begin()) : tkg::BufStoreOp();
+  auto alloc = store ? store.getBuffer().getDefiningOp<tkg::AllocOp>() : tkg::AllocOp();
+  if (alloc && store->getBlock() == loop.getBody() && alloc->getBlock() == loop.getBody())
+    return Copy{load, store, alloc, alloc.getResult().getType(), {}, {}, 0};
+  if (!pipelinesRegisters())
     return std::nullopt;
-  auto alloc = store.getBuffer().getDefiningOp<tkg::AllocOp>();
-  if (!alloc || alloc->getBlock() != loop.getBody())
-    return std::nullopt;
-  return Copy{load, store, alloc, {}, {}, 0};
+  auto tile = cast<RankedTensorType>(load.getResult().getType());
+  auto type = tkg::BufType::get(load.getContext(), tile.getShape(), tile.getElementType(),
+                                paddedStrides(tile.getShape(), tile.getElementType()));
+  return Copy{load, {}, {}, type, {}, {}, 0};
 }
 
 /// Adds what computes `value` in the loop's body; false when it depends on more than the iteration.
@@ -129,43 +145,51 @@ static bool isZero(Value fill) {
 /// Why a load cannot be copied ahead, or "".
 std::string LoopPipeline::whyNot(const Copy &copy) {
   tkg::LoadOp load = copy.load;
-  tkg::AllocOp alloc = copy.alloc;
-  int64_t bytes = int64_t(load.getVector()) * alloc.getResult().getType().getElementBytes();
-  if (elementBits(load.getResult().getType()) < 8)
+  if (isa<PtrType>(copy.type.getElement()) || elementBits(copy.type.getElement()) < 8)
     return "its elements share bytes";
-  if (bytes < 4)
+  if (int64_t bytes = int64_t(load.getVector()) * copy.type.getElementBytes(); bytes < 4)
     return "an asynchronous copy moves 4 bytes or more a thread, this one " + std::to_string(bytes);
   if (!load.getReadonly())
     return "the kernel may write the memory it reads";
-  return isZero(load.getFill()) ? "" : "its fill is not zero";
+  return isZero(load.getFill()) || !copy.store ? "" : "its fill is not zero";
 }
 
-int64_t LoopPipeline::slotBytes(const Copy &copy) {
-  tkg::AllocOp alloc = copy.alloc;
-  return llvm::alignTo(alloc.getResult().getType().getBytes(), 16);
-}
+int64_t LoopPipeline::slotBytes(const Copy &copy) { return llvm::alignTo(copy.type.getBytes(), 16); }
 
-/// True when there are two stages or more.
+/// True when there are two stages or more. Where the number is fixed and the rings do not fit, loads of
+/// registers stay what they are.
 bool LoopPipeline::chooseStages() {
   auto kernel = loop->getParentOfType<KernelOp>();
   auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
   auto ofLoop = loop->getAttrOfType<IntegerAttr>("tk.pipeline");
   auto ofKernel = options ? options.getAs<IntegerAttr>("stages") : IntegerAttr();
   int64_t wanted = ofLoop ? ofLoop.getInt() : ofKernel ? ofKernel.getInt() : kDefaultStages;
-  int64_t bytes = 0, others = 0;
-  for (const Copy &copy : copies)
-    bytes += slotBytes(copy);
+  int64_t others = 0;
   kernel.walk([&](tkg::AllocOp alloc) { // at least the largest other buffer may be alive too
     if (llvm::none_of(copies, [&](const Copy &copy) { return copy.alloc == alloc; }))
       others = std::max(others, alloc.getResult().getType().getBytes());
   });
+  auto bytes = [&] {
+    int64_t sum = 0;
+    for (const Copy &copy : copies)
+      sum += slotBytes(copy);
+    return sum;
+  };
   stages = wanted;
-  if (!ofLoop && !ofKernel)
-    while (stages > 1 && stages * bytes + others > limitBytes)
-      --stages;
-  if (stages != wanted)
-    emit<diag::StagesLowered>(loop.getLoc(), stages, wanted, bytes);
-  return stages > 1;
+  auto fits = [&] { return stages * bytes() + others <= limitBytes; };
+  while (stages > (ofLoop || ofKernel ? wanted : 2) && !fits())
+    --stages;
+  llvm::erase_if(copies, [&](Copy &copy) {
+    bool stays = stages > 1 && !copy.store && !fits();
+    if (stays)
+      emit<diag::NotPipelined>(copy.load.getLoc(), "the ring would not fit in shared memory");
+    return stays;
+  });
+  if (!ofLoop && !ofKernel && !fits())
+    stages = 1;
+  if (stages != wanted && !copies.empty())
+    emit<diag::StagesLowered>(loop.getLoc(), stages, wanted, bytes());
+  return stages > 1 && !copies.empty();
 }
 
 Value LoopPipeline::constant(OpBuilder &builder, Type type, int64_t value) {
@@ -174,7 +198,7 @@ Value LoopPipeline::constant(OpBuilder &builder, Type type, int64_t value) {
 
 /// A buffer with one axis more: the slots.
 void LoopPipeline::makeRing(OpBuilder &builder, Copy &copy) {
-  auto type = copy.alloc.getResult().getType();
+  tkg::BufType type = copy.type;
   copy.slotElements = slotBytes(copy) / type.getElementBytes();
   SmallVector<int64_t> shape{stages}, strides{copy.slotElements};
   for (auto [axis, side] : llvm::enumerate(type.getShape())) {
@@ -186,10 +210,10 @@ void LoopPipeline::makeRing(OpBuilder &builder, Copy &copy) {
 }
 
 Value LoopPipeline::slotView(OpBuilder &builder, const Copy &copy, Value slot) {
-  tkg::AllocOp alloc = copy.alloc, ring = copy.ring;
-  Location loc = alloc.getLoc();
+  tkg::AllocOp ring = copy.ring;
+  Location loc = ring.getLoc();
   Value place = arith::MulIOp::create(builder, loc, slot, constant(builder, builder.getI32Type(), copy.slotElements));
-  return tkg::BufViewOp::create(builder, loc, alloc.getResult().getType(), ring.getResult(), place,
+  return tkg::BufViewOp::create(builder, loc, copy.type, ring.getResult(), place,
                                 /*offset=*/0);
 }
 
@@ -212,17 +236,34 @@ void LoopPipeline::issue(OpBuilder &builder, Value iteration, Value slot) {
   tkg::AsyncCommitOp::create(builder, loc);
 }
 
+/// The tile of a load of registers: what the ring has, and the fill where the mask is false.
+static Value fromRing(OpBuilder &builder, tkg::LoadOp load, Value slot) {
+  Location loc = load.getLoc();
+  Value tile = tkg::BufLoadOp::create(builder, loc, load.getResult().getType(), slot);
+  if (isZero(load.getFill()))
+    return tile;
+  Value fill = SplatOp::create(builder, loc, load.getResult().getType(), load.getFill());
+  return arith::SelectOp::create(builder, loc, load.getMask(), tile, fill);
+}
+
+/// What threads copy for themselves needs no barrier; InsertBarriers has one where it does.
 void LoopPipeline::rewriteBody(Value slot, OpBuilder &builder) {
   Location loc = loop.getLoc();
   tkg::AsyncWaitOp::create(builder, loc, stages - 2);
-  tkg::BarrierOp::create(builder, loc);
+  if (llvm::any_of(copies, [](const Copy &copy) { return bool(copy.store); }))
+    tkg::BarrierOp::create(builder, loc);
   Value ahead = arith::AddIOp::create(builder, loc, loop.getInductionVar(), constant(builder, builder.getI64Type(), stages - 1));
   issue(builder, ahead, ringSlot(builder, loc, slot, stages - 1, stages));
   for (Copy &copy : copies) {
-    copy.alloc.replaceAllUsesWith(slotView(builder, copy, slot));
-    copy.store.erase();
+    if (copy.store) {
+      copy.alloc.replaceAllUsesWith(slotView(builder, copy, slot));
+      copy.store.erase();
+      copy.alloc.erase();
+    } else {
+      OpBuilder here(copy.load);
+      copy.load.replaceAllUsesWith(fromRing(here, copy.load, slotView(here, copy, slot)));
+    }
     copy.load.erase();
-    copy.alloc.erase();
   }
 }
 
@@ -260,7 +301,13 @@ void LoopPipeline::rewrite() {
   tkg::AsyncWaitOp::create(builder, loc, 0);
 }
 
-void LoopPipeline::run() {
+/// Loads of one address in all iterations find it in a cache.
+bool LoopPipeline::dependsOnIteration(const Copy &copy) {
+  auto uses = [&](Operation *op) { return llvm::is_contained(op->getOperands(), loop.getInductionVar()); };
+  return uses(copy.load) || llvm::any_of(copy.address, uses);
+}
+
+void LoopPipeline::collectCopies() {
   for (tkg::LoadOp load : llvm::to_vector(loop.getBody()->getOps<tkg::LoadOp>())) {
     std::optional<Copy> copy = candidate(load);
     if (!copy)
@@ -275,8 +322,14 @@ void LoopPipeline::run() {
       continue;
     }
     copy->address = address.takeVector();
+    if (!copy->store && !dependsOnIteration(*copy))
+      continue;
     copies.push_back(std::move(*copy));
   }
+}
+
+void LoopPipeline::run() {
+  collectCopies();
   if (copies.empty() || !chooseStages())
     return;
   int64_t bytes = 0;

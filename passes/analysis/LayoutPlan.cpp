@@ -215,6 +215,15 @@ void LayoutPlan::tieOperation(Operation *op) {
   tieAll(tiedTiles(op));
 }
 
+/// A loop is taken to go round eight times; deeper than three no longer matters.
+static int64_t tripWeight(Operation *op) {
+  int64_t weight = 1;
+  for (Operation *loop = op->getParentOp(); !isa<KernelOp>(loop); loop = loop->getParentOp())
+    if (isa<LoopLikeOpInterface>(loop) && weight < 512)
+      weight *= 8;
+  return weight;
+}
+
 void LayoutPlan::addAccess(Operation *op) {
   std::optional<AccessOperands> access = accessOperands(op);
   if (!access)
@@ -223,7 +232,7 @@ void LayoutPlan::addAccess(Operation *op) {
   unsigned axis = tiles.shape.size() - 1;
   int64_t widest = contiguity.widestVector(access->base, access->offset, access->mask, axis,
                                            machine.maxVectorBytes);
-  tiles.accesses.push_back({op, elementBits(access->tile.getType()) / 8, widest});
+  tiles.accesses.push_back({op, elementBits(access->tile.getType()) / 8, widest, tripWeight(op)});
 }
 
 /// The matrix instruction for a product, if the target has one for its types and sides.
@@ -430,7 +439,7 @@ int64_t LayoutPlan::chooseVector(const Class &tiles) {
   for (int64_t vector = 1; vector <= std::min<int64_t>(most, 16); vector *= 2) {
     int64_t cost = 0;
     for (const Access &access : tiles.accesses)
-      cost += accessCost(access.elementBytes, access.widest, vector);
+      cost += access.weight * accessCost(access.elementBytes, access.widest, vector);
     if (cost < bestCost)
       std::tie(best, bestCost) = std::pair(vector, cost);
   }

@@ -65,6 +65,7 @@ private:
   struct Access {
     mlir::Operation *op;
     int64_t elementBytes, widest;
+    int64_t weight; // how often it happens, guessed from the loops around
   };
   struct Class {
     llvm::SmallVector<int64_t> shape;

@@ -217,6 +217,31 @@ static bool countersCommute(Operation *a, Operation *b) {
   return isa<tkg::BufCountOp>(a) && isa<tkg::BufCountOp>(b);
 }
 
+/// The layout in which threads have the tile that an operation copies, loads or stores whole.
+static tkg::LayoutAttr threadsOf(Operation *op) {
+  if (auto copy = dyn_cast<tkg::AsyncCopyOp>(op))
+    return tkg::layoutOf(copy.getOffset().getType());
+  if (auto load = dyn_cast<tkg::BufLoadOp>(op))
+    return isa<RankedTensorType>(load.getResult().getType()) ? tkg::layoutOf(load.getResult().getType()) : tkg::LayoutAttr();
+  if (auto store = dyn_cast<tkg::BufStoreOp>(op))
+    return isa<RankedTensorType>(store.getValue().getType()) ? tkg::layoutOf(store.getValue().getType()) : tkg::LayoutAttr();
+  return {};
+}
+
+/// Each byte of a slot, or of a buffer without slots, is touched by the same one thread in both accesses.
+static bool sameThreadsOfBuffer(const Pending &earlier, Operation *op, Value later) {
+  if (earlier.buffer.getType() != later.getType() || !earlier.arrived)
+    return false;
+  auto place = [](Value buffer) -> std::pair<Value, int64_t> {
+    auto view = buffer.getDefiningOp<tkg::BufViewOp>();
+    bool isWhole = !view || (view.getIndex() && slotOf(buffer) && view.getBuffer().getDefiningOp<tkg::AllocOp>());
+    return isWhole ? std::pair(view ? view.getBuffer() : buffer, view ? int64_t(view.getOffset()) : 0) : std::pair(Value(), int64_t(0));
+  };
+  tkg::LayoutAttr layout = threadsOf(op);
+  return place(later).first && place(earlier.buffer) == place(later) && layout && layout == threadsOf(earlier.op) &&
+         layout.getMap().invertible();
+}
+
 static bool shareBytes(const Pending &earlier, Value later) {
   Bytes one = bytesOf(earlier.buffer), other = bytesOf(later);
   return one.first < other.second && other.first < one.second && !inOtherSlots(earlier, later);
@@ -305,7 +330,9 @@ static bool conflicts(const Pending &earlier, Operation *later) {
   if (earlier.buffer) {
     bool writes = writesBuffers(earlier.op) || writesBuffers(later);
     return writes && !countersCommute(earlier.op, later) &&
-           llvm::any_of(buffersOf(later), [&](Value buffer) { return shareBytes(earlier, buffer); });
+           llvm::any_of(buffersOf(later), [&](Value buffer) {
+             return shareBytes(earlier, buffer) && !sameThreadsOfBuffer(earlier, later, buffer);
+           });
   }
   std::optional<Access> a = accessOf(earlier.op), b = accessOf(later);
   if (!a || !b || (!a->writes && !b->writes))

@@ -6,7 +6,8 @@
 
 #contract = #tk.contract<{kernel = "k", instance = {}, args = [{name = "n", kind = "scalar", dtype = "i64"}],
     grid = [1, 1, 1], require = [], disjoint = [], options = {warps = 2}}>
-#A = #tkg.layout<"register=[], lane=[[1],[2],[4],[8],[16]], warp=[[32]]">
+// Warps hold duplicates, so it is not always one thread that touches an element.
+#A = #tkg.layout<"register=[[32]], lane=[[1],[2],[4],[8],[16]], warp=[[0]]">
 
 // CHECK-LABEL: tk.kernel @loops_in_branches_in_loops(
 // CHECK:         scf.for

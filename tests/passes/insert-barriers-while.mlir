@@ -4,7 +4,7 @@
 #contract = #tk.contract<{kernel = "k", instance = {}, grid = [1, 1, 1], require = [], disjoint = [],
     options = {warps = 4}, args = [{name = "x", kind = "pointer", dtype = "f32", access = "inout", align = 4},
                                    {name = "n", kind = "scalar", dtype = "i64"}]}>
-#E = #tkg.layout<"register=[], lane=[[1],[2],[4],[8],[16]], warp=[[32],[64]]">
+#E = #tkg.layout<"register=[[64]], lane=[[1],[2],[4],[8],[16]], warp=[[32],[0]]">
 
 module attributes {tk.phase = "SmemAllocated"} {
 

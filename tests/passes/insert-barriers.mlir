@@ -14,6 +14,7 @@
             {name = "n", kind = "scalar", dtype = "i64"}],
     grid = [1, 1, 1], require = [], disjoint = [["x", "y"]], options = {warps = 2}}>
 #A = #tkg.layout<"register=[], lane=[[1],[2],[4],[8],[16]], warp=[[32]]">
+#E = #tkg.layout<"register=[], lane=[[2],[4],[8],[16],[32]], warp=[[1]]">
 #D = #tkg.layout<"register=[], lane=[[1],[2],[4],[8],[16]], warp=[[0]]">
 
 module {
@@ -27,7 +28,7 @@ module {
 // CHECK-NEXT:    tkg.buf_load
 // CHECK-NEXT:    tkg.barrier
 // CHECK-NEXT:    tkg.buf_store
-// CHECK-NEXT:    tkg.barrier
+// CHECK:         tkg.barrier
 // CHECK-NEXT:    tkg.buf_store
 // CHECK-NOT:     tkg.barrier
 // CHECK:         tk.return
@@ -35,10 +36,32 @@ tk.kernel @shared_buffer(%x: !tk.ptr<f32, 0>, %y: !tk.ptr<f32, 1>, %n: i64) attr
   %v = arith.constant dense<1.0> : tensor<64xf32, #A>
   %b = tkg.alloc {offset = 0 : i64} : !tkg.buf<64xf32>
   tkg.buf_store %v, %b : tensor<64xf32, #A>, !tkg.buf<64xf32>
+  %0 = tkg.buf_load %b : !tkg.buf<64xf32> -> tensor<64xf32, #E>
+  %1 = tkg.buf_load %b : !tkg.buf<64xf32> -> tensor<64xf32, #E>
+  tkg.buf_store %v, %b : tensor<64xf32, #A>, !tkg.buf<64xf32>
+  %w = arith.constant dense<1.0> : tensor<64xf32, #E>
+  tkg.buf_store %w, %b : tensor<64xf32, #E>, !tkg.buf<64xf32>
+  tk.return
+}
+
+// Each thread reads what it wrote itself; where lanes hold the same elements, one of them wrote.
+// CHECK-LABEL: tk.kernel @own_elements(
+// CHECK:         tkg.buf_store
+// CHECK-NEXT:    tkg.buf_load
+// CHECK-NEXT:    tkg.buf_store
+// CHECK:         tkg.buf_store
+// CHECK-NEXT:    tkg.barrier
+// CHECK-NEXT:    tkg.buf_load
+tk.kernel @own_elements(%x: !tk.ptr<f32, 0>, %y: !tk.ptr<f32, 1>, %n: i64) attributes {contract = #contract} {
+  %v = arith.constant dense<1.0> : tensor<64xf32, #A>
+  %b = tkg.alloc {offset = 0 : i64} : !tkg.buf<64xf32>
+  tkg.buf_store %v, %b : tensor<64xf32, #A>, !tkg.buf<64xf32>
   %0 = tkg.buf_load %b : !tkg.buf<64xf32> -> tensor<64xf32, #A>
-  %1 = tkg.buf_load %b : !tkg.buf<64xf32> -> tensor<64xf32, #A>
   tkg.buf_store %v, %b : tensor<64xf32, #A>, !tkg.buf<64xf32>
-  tkg.buf_store %v, %b : tensor<64xf32, #A>, !tkg.buf<64xf32>
+  %w = arith.constant dense<1.0> : tensor<32xf32, #D>
+  %c = tkg.alloc {offset = 256 : i64} : !tkg.buf<32xf32>
+  tkg.buf_store %w, %c : tensor<32xf32, #D>, !tkg.buf<32xf32>
+  %1 = tkg.buf_load %c : !tkg.buf<32xf32> -> tensor<32xf32, #D>
   tk.return
 }
 
@@ -55,8 +78,8 @@ tk.kernel @two_buffers_one_barrier(%x: !tk.ptr<f32, 0>, %y: !tk.ptr<f32, 1>, %n:
   %c = tkg.alloc {offset = 256 : i64} : !tkg.buf<64xf32>
   tkg.buf_store %v, %b : tensor<64xf32, #A>, !tkg.buf<64xf32>
   tkg.buf_store %v, %c : tensor<64xf32, #A>, !tkg.buf<64xf32>
-  %0 = tkg.buf_load %b : !tkg.buf<64xf32> -> tensor<64xf32, #A>
-  %1 = tkg.buf_load %c : !tkg.buf<64xf32> -> tensor<64xf32, #A>
+  %0 = tkg.buf_load %b : !tkg.buf<64xf32> -> tensor<64xf32, #E>
+  %1 = tkg.buf_load %c : !tkg.buf<64xf32> -> tensor<64xf32, #E>
   tk.return
 }
 
@@ -75,7 +98,7 @@ tk.kernel @loop_carried(%x: !tk.ptr<f32, 0>, %y: !tk.ptr<f32, 1>, %n: i64) attri
   %b = tkg.alloc {offset = 0 : i64} : !tkg.buf<64xf32>
   scf.for %i = %c0 to %n step %c1 : i64 {
     tkg.buf_store %v, %b : tensor<64xf32, #A>, !tkg.buf<64xf32>
-    %0 = tkg.buf_load %b : !tkg.buf<64xf32> -> tensor<64xf32, #A>
+    %0 = tkg.buf_load %b : !tkg.buf<64xf32> -> tensor<64xf32, #E>
   }
   tk.return
 }
@@ -98,10 +121,10 @@ tk.kernel @branches(%x: !tk.ptr<f32, 0>, %y: !tk.ptr<f32, 1>, %n: i64) attribute
   %c = arith.cmpi sgt, %n, %c0 : i64
   tkg.buf_store %v, %b : tensor<64xf32, #A>, !tkg.buf<64xf32>
   scf.if %c {
-    %0 = tkg.buf_load %b : !tkg.buf<64xf32> -> tensor<64xf32, #A>
+    %0 = tkg.buf_load %b : !tkg.buf<64xf32> -> tensor<64xf32, #E>
   } else {
   }
-  %1 = tkg.buf_load %b : !tkg.buf<64xf32> -> tensor<64xf32, #A>
+  %1 = tkg.buf_load %b : !tkg.buf<64xf32> -> tensor<64xf32, #E>
   tk.return
 }
 
