@@ -20,7 +20,7 @@
 //   scf.for %i = 0 to %n {
 //     tkg.async_wait 0                   // at most S - 2 groups under way: slot %i % S is full
 //     tkg.barrier                        // for all threads; and the slot read last is free
-//     tkg.async_copy when %i + 1 < %n, %p(%i + 1), slot (%i + 1) % S
+//     tkg.async_copy when %i + 1 < %n, %p(%i + 1), slot (%i + 1) % S    // behind the first product
 //     tkg.async_commit
 //     use slot %i % S
 //   }
@@ -246,17 +246,26 @@ static Value fromRing(OpBuilder &builder, tkg::LoadOp load, Value slot) {
   return arith::SelectOp::create(builder, loc, load.getMask(), tile, fill);
 }
 
+/// Copies begin after the first product of an iteration: its instructions run while addresses are made.
+static void goBehindFirstProduct(OpBuilder &builder, Block &body) {
+  for (Operation &op : body)
+    if (isa<tkg::MmaOp>(op))
+      return builder.setInsertionPointAfter(&op);
+}
+
 /// What threads copy for themselves needs no barrier; InsertBarriers has one where it does.
 void LoopPipeline::rewriteBody(Value slot, OpBuilder &builder) {
   Location loc = loop.getLoc();
   tkg::AsyncWaitOp::create(builder, loc, stages - 2);
   if (llvm::any_of(copies, [](const Copy &copy) { return bool(copy.store); }))
     tkg::BarrierOp::create(builder, loc);
+  OpBuilder head(builder);
+  goBehindFirstProduct(builder, *loop.getBody());
   Value ahead = arith::AddIOp::create(builder, loc, loop.getInductionVar(), constant(builder, builder.getI64Type(), stages - 1));
   issue(builder, ahead, ringSlot(builder, loc, slot, stages - 1, stages));
   for (Copy &copy : copies) {
     if (copy.store) {
-      copy.alloc.replaceAllUsesWith(slotView(builder, copy, slot));
+      copy.alloc.replaceAllUsesWith(slotView(head, copy, slot));
       copy.store.erase();
       copy.alloc.erase();
     } else {

@@ -164,12 +164,14 @@ void Prefetch::carryFragments() {
 
 /// The steps of the product, with what PipelineLoops put at the head of the loop between them.
 void Prefetch::splitBody() {
-  OpBuilder builder(mma);
   Value left = carriedA, right = carriedB, acc = mma.getAcc();
   SmallVector<Operation *> copies;
   for (Operation &op : *loop.getBody())
     if (isa<tkg::AsyncCopyOp, tkg::AsyncCommitOp>(op))
       copies.push_back(&op);
+  if (!copies.empty() && mma->isBeforeInBlock(copies.back()))
+    mma->moveAfter(copies.back());
+  OpBuilder builder(mma);
   auto moveCopies = [&] {
     for (Operation *op : copies)
       op->moveBefore(mma);

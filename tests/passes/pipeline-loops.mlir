@@ -14,7 +14,7 @@
 //   scf.for %i = 0 to %n {
 //     tkg.async_wait 0                   // at most S - 2 groups under way: slot %i % S is full
 //     tkg.barrier                        // for all threads; and the slot read last is free
-//     tkg.async_copy when %i + 1 < %n, %p(%i + 1), slot (%i + 1) % S
+//     tkg.async_copy when %i + 1 < %n, %p(%i + 1), slot (%i + 1) % S    // behind the first product
 //     tkg.async_commit
 //     use slot %i % S
 //   }
