@@ -42,7 +42,7 @@ public:
 
 private:
   SmallVector<Value> reduceWarps(ValueRange operands, TypeRange results);
-  Value throughMemory(Value partial, const LinearLayout &gathered);
+  SmallVector<Value> throughMemory(ValueRange partials, const LinearLayout &gathered);
 
   ReduceOp op;
   unsigned axis;
@@ -57,9 +57,15 @@ SmallVector<Value> ReductionExpansion::reduceWarps(ValueRange operands, TypeRang
   return SmallVector<Value>(reduce.getResults());
 }
 
-Value ReductionExpansion::throughMemory(Value partial, const LinearLayout &gathered) {
+/// All are stored before any is loaded: one barrier orders them.
+SmallVector<Value> ReductionExpansion::throughMemory(ValueRange partials, const LinearLayout &gathered) {
   SharedBuilder shared{builder, loc};
-  return shared.load(shared.spill(partial), tileTypeFor(partial, gathered));
+  SmallVector<Value> buffers, loaded;
+  for (Value partial : partials)
+    buffers.push_back(shared.spill(partial));
+  for (auto [partial, buffer] : llvm::zip(partials, buffers))
+    loaded.push_back(shared.load(buffer, tileTypeFor(partial, gathered)));
+  return loaded;
 }
 
 void ReductionExpansion::run() {
@@ -85,10 +91,7 @@ void ReductionExpansion::run() {
     SmallVector<Type> partialTypes;
     for (Value operand : operands)
       partialTypes.push_back(tileTypeFor(operand, partial));
-    SmallVector<Value> gathered;
-    for (Value each : reduceWarps(operands, partialTypes))
-      gathered.push_back(throughMemory(each, gather));
-    results = reduceWarps(gathered, resultTypes);
+    results = reduceWarps(throughMemory(reduceWarps(operands, partialTypes), gather), resultTypes);
   }
   for (auto [old, result] : llvm::zip(op.getResults(), results)) {
     if (result.getType() != old.getType())

@@ -58,6 +58,16 @@ def PruneVariants : Pass<"tk-prune-variants", "::mlir::ModuleOp"> {
   }];
 }
 
+def MergeReductions : Pass<"tk-merge-reductions", "::mlir::ModuleOp"> {
+  let summary = "reductions that do not wait for each other become one";
+  let description = [{
+    Requires: phase `Resident`. Two `tk.reduce` of one block over the same axis of tiles of one shape, the
+    second not depending on the first, become one with the operands of both: one trip through
+    lanes and shared memory, and one barrier. What only computes the second one's operands moves ahead
+    of the first.
+  }];
+}
+
 def AssignLayouts : Pass<"tk-assign-layouts", "::mlir::ModuleOp"> {
   let summary = "put the planned layouts into the types";
   let description = [{

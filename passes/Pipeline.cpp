@@ -56,6 +56,7 @@ static constexpr Step kPipeline[] = {
     {Phase::Resident, plain<createSplitAddresses>},
     {Phase::Resident, canonicalizer},
     {Phase::Resident, cse},
+    {Phase::Resident, plain<createMergeReductions>},
     {Phase::Planned, planLayouts},
     {Phase::Planned, plain<createPruneVariants>},
     {Phase::LaidOut, plain<createAssignLayouts>},
