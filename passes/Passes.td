@@ -146,6 +146,21 @@ def PrefetchFragments : Pass<"tk-prefetch-fragments", "::mlir::ModuleOp"> {
     Option<"mostRegisters", "most-registers", "int64_t", "208", "words of 32 bits a thread for sums and fragments">];
 }
 
+def RelieveRegisters : Pass<"tk-relieve-registers", "::mlir::ModuleOp"> {
+  let summary = "compute tiles again, or keep them in shared memory, where registers run out";
+  let description = [{
+    Requires: phase `LaidOut`, loops pipelined. In a loop whose tiles need more registers than a thread has
+    while a reduction runs, tiles that follow from shared memory are computed again behind it,
+    and tiles that the loop does not change are kept in shared memory. Remark TK4107 says how much.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tkg::TkgDialect"];
+  let options = [
+    Option<"warpSize", "warp-size", "int64_t", "32", "lanes of a warp on the target">,
+    Option<"registersPerThread", "registers-per-thread", "int64_t", "255", "most that one thread may have">,
+    Option<"registersPerBlock", "registers-per-block", "int64_t", "65536", "of all threads of a block together">,
+    Option<"limitBytes", "limit-bytes", "int64_t", "101376", "shared memory that one block may use on the target">];
+}
+
 def ExpandCollectives : Pass<"tk-expand-collectives", "::mlir::ModuleOp"> {
   let summary = "bring scans, sorts, histograms and gathers to warps and shared memory";
   let description = [{

@@ -47,6 +47,14 @@ static std::unique_ptr<Pass> pipelineLoops(const Target &target) {
   return createPipelineLoops(options);
 }
 
+static std::unique_ptr<Pass> relieveRegisters(const Target &target) {
+  RelieveRegistersOptions options;
+  options.warpSize = target.warpSize;
+  options.registersPerThread = target.registersPerThread;
+  options.limitBytes = target.sharedBytesPerBlock;
+  return createRelieveRegisters(options);
+}
+
 /// Upstream canonicalization runs up to LaidOut, CSE up to Expanded (ir/Phases.h has the reasons).
 static constexpr Step kPipeline[] = {
     {Phase::Emitted, canonicalizer},
@@ -66,6 +74,7 @@ static constexpr Step kPipeline[] = {
     {Phase::LaidOut, plain<createExpandDots>},
     {Phase::LaidOut, pipelineLoops},
     {Phase::LaidOut, plain<createPrefetchFragments>},
+    {Phase::LaidOut, relieveRegisters},
     {Phase::LaidOut, plain<createExpandCollectives>},
     {Phase::LaidOut, plain<createExpandShapes>},
     {Phase::Expanded, plain<createExpandConversions>},

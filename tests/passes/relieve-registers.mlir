@@ -1,0 +1,76 @@
+// RUN: tk-opt %s --tk-relieve-registers=registers-per-thread=52 --verify-diagnostics | FileCheck %s
+// RUN: tk-opt %s --tk-relieve-registers | FileCheck %s --check-prefix=ROOMY
+
+// As the head of RelieveRegisters.cpp has it:
+//   scf.for ... {
+//     %x = tkg.buf_load %slot
+//     %h = arith.extf %x
+//     %s = tkg.reduce %h
+//     %y = arith.mulf %h, %scale           // %scale is from before the loop
+//   }
+// becomes
+//   tkg.buf_store %scale, %b
+//   scf.for ... {
+//     %x = tkg.buf_load %slot
+//     %h = arith.extf %x
+//     %s = tkg.reduce %h
+//     %x2 = tkg.buf_load %slot
+//     %h2 = arith.extf %x2
+//     %scale2 = tkg.buf_load %b
+//     %y = arith.mulf %h2, %scale2
+//   }
+
+#contract = #tk.contract<{kernel = "k", instance = {}, args = [{name = "x", kind = "pointer", dtype = "f16", access = "in"},
+    {name = "y", kind = "pointer", dtype = "f32", access = "out"}, {name = "n", kind = "scalar", dtype = "i64"}],
+    grid = [1, 1, 1], require = [], disjoint = [], options = {warps = 1}}>
+#A = #tkg.layout<"register=[[1],[2],[4]], lane=[[8],[16],[32],[64],[128]]">
+
+// The scale in its narrow form, f16: what it is an extension of.
+// CHECK-LABEL: tk.kernel @under_pressure(
+// CHECK:         %[[W:.*]] = tkg.load
+// CHECK:         %[[B:.*]] = tkg.alloc : <256xf16>
+// CHECK-NEXT:    tkg.buf_store %[[W]], %[[B]]
+// CHECK:         scf.for
+// CHECK:           %[[VIEW:.*]] = tkg.buf_view
+// CHECK-NEXT:      %[[X:.*]] = tkg.buf_load %[[VIEW]]
+// CHECK-NEXT:      %[[H:.*]] = arith.extf %[[X]]
+// CHECK-NEXT:      tkg.reduce %[[H]]
+// CHECK:           %[[X2:.*]] = tkg.buf_load %[[VIEW]]
+// CHECK-NEXT:      %[[H2:.*]] = arith.extf %[[X2]]
+// CHECK-NEXT:      %[[S2:.*]] = tkg.buf_load %[[B]]
+// CHECK-NEXT:      %[[SCALE:.*]] = arith.extf %[[S2]]
+// CHECK-NEXT:      arith.mulf %[[H2]], %[[SCALE]]
+
+// ROOMY-LABEL: tk.kernel @under_pressure(
+// ROOMY:         scf.for
+// ROOMY-COUNT-1:   tkg.buf_load
+// ROOMY-NOT:       tkg.buf_load
+tk.kernel @under_pressure(%x: !tk.ptr<f16, 0>, %y: !tk.ptr<f32, 1>, %n: i64) attributes {contract = #contract} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %s0 = arith.constant 0 : i32
+  %side = arith.constant 256 : i32
+  %o = tk.arange 0 : tensor<256xi32, #A>
+  %w = tkg.load %x[%o] readonly : !tk.ptr<f16, 0>, tensor<256xi32, #A> -> tensor<256xf16, #A>
+  %scale = arith.extf %w : tensor<256xf16, #A> to tensor<256xf32, #A>
+  %ring = tkg.alloc : !tkg.buf<2x256xf16>
+  // expected-remark @+1 {{TK4107: while this loop's elements meet, tiles have 4 registers a thread: 8 more are computed again, 8 are kept in shared memory}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%slot = %s0) -> (i32) : i64 {
+    %p = arith.muli %slot, %side : i32
+    %v = tkg.buf_view %ring[%p] offset 0 : !tkg.buf<2x256xf16> -> !tkg.buf<256xf16>
+    %t = tkg.buf_load %v : !tkg.buf<256xf16> -> tensor<256xf16, #A>
+    %h = arith.extf %t : tensor<256xf16, #A> to tensor<256xf32, #A>
+    %s = tkg.reduce %h axis 0 order any : tensor<256xf32, #A> -> f32 {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      tkg.yield %c : f32
+    }
+    %m = arith.mulf %h, %scale : tensor<256xf32, #A>
+    %q = tk.splat %s : f32 -> tensor<256xf32, #A>
+    %u = arith.addf %m, %q : tensor<256xf32, #A>
+    tkg.store %u, %y[%o] : tensor<256xf32, #A>, !tk.ptr<f32, 1>, tensor<256xi32, #A>
+    %next = tkg.ring_slot %slot plus 1 of 2
+    scf.yield %next : i32
+  }
+  tk.return
+}
