@@ -296,7 +296,7 @@ bool Compilation::runPipelines(mlir::ModuleOp module, Phase phase) {
   if (phase < Phase::Machine)
     nvptx::addMachinePasses(toMachine, *target);
   if (phase < Phase::Machine && options.lineInfo)
-    addLineTables(toMachine);
+    nvptx::addLineTables(toMachine);
   if (!checkPasses({&toOrdered, &toMachine}))
     return false;
   const std::pair<mlir::OpPassManager *, Stage> steps[] = {{&toOrdered, Stage::Tkg},

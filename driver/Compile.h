@@ -51,7 +51,4 @@ mlir::OwningOpRef<mlir::ModuleOp> compileToTk(const CompileOptions &options, con
 /// A context with the dialects and translations that any stage may need, single-threaded.
 std::unique_ptr<mlir::MLIRContext> createContext();
 
-/// Adds the pass that turns places into line tables of functions in the LLVM dialect (-g).
-void addLineTables(mlir::OpPassManager &manager);
-
 } // namespace tk

@@ -11,7 +11,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -28,11 +27,4 @@ std::unique_ptr<mlir::MLIRContext> tk::createContext() {
       std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
   context->printOpOnDiagnostic(false);
   return context;
-}
-
-void tk::addLineTables(mlir::OpPassManager &manager) {
-  mlir::LLVM::DIScopeForLLVMFuncOpPassOptions options;
-  // Not `LineTablesOnly`: that makes PTX for debugging, which ptxas refuses to optimize.
-  options.emissionKind = mlir::LLVM::DIEmissionKind::DebugDirectivesOnly;
-  manager.addPass(mlir::LLVM::createDIScopeForLLVMFuncOpPass(options));
 }

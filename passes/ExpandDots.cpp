@@ -1,9 +1,11 @@
 //===- ExpandDots.cpp - products to matrix instructions or multiply-adds ------------===//
 //
-// Requires: phase LaidOut.
-// Ensures:  no tk.dot or tk.dot_scaled is left. The right operand is in a shared buffer, the left one
-//           too unless the threads hold its fragments already, as they do after another product. A
-//           transposed operand is the buffer of what was transposed, with other strides.
+// Requires: phase LaidOut, no tk.dot_scaled.
+// Ensures:  no tk.dot is left. The right operand is in a shared buffer, the left one too unless the
+//           threads hold its fragments already, as they do after another product. A transposed operand
+//           is the buffer of what was transposed, with other strides. A depth K that is no power of two
+//           is cut into parts that are, each a product with views of the buffers; what the last part lacks of
+//           an instruction's depth is zeros in the buffers.
 // Fails:    never.
 //
 //   %d = tk.dot %a, %b, %c {tkg.tiling = {kind = "f16", ...}}
@@ -19,7 +21,10 @@
 #include "passes/Passes.h"
 #include "passes/SharedTiles.h"
 #include "passes/analysis/LayoutPlan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace tk {
 #define GEN_PASS_DEF_EXPANDDOTS
@@ -34,10 +39,11 @@ class Expansion {
 public:
   explicit Expansion(Operation *op) : op(op), loc(op->getLoc()), builder(op), shared{builder, op->getLoc()} {}
   void dot(DotOp op);
-  void scaled(DotScaledOp op);
 
 private:
-  Value operand(Value tile);
+  Value operand(Value tile, unsigned depthAxis = 0, int64_t depth = 0);
+  Value spill(Value tile, unsigned depthAxis, int64_t depth);
+  Value part(Value operand, unsigned depthAxis, int64_t first, int64_t depth);
   Value converted(Value tile, const LinearLayout &layout);
   Value matrixProduct(DotOp op, const MatrixTiling &tiling);
 
@@ -58,19 +64,59 @@ static Operation *anchorFor(Operation *op, Value tile) {
   return op;
 }
 
+/// A buffer that holds the tile; along `depthAxis` up to `depth`, if that is more, zeros follow.
+Value Expansion::spill(Value tile, unsigned depthAxis, int64_t depth) {
+  SmallVector<int64_t> shape(shapeOf(tile));
+  int64_t own = shape[depthAxis];
+  if (depth <= own)
+    return shared.spill(tile);
+  Type element = elementTypeOf(tile.getType());
+  shape[depthAxis] = depth;
+  SmallVector<int64_t> strides = paddedStrides(shape, element);
+  Value buffer = shared.alloc(shape, element, strides);
+  shared.store(tile, shared.view(buffer, shapeOf(tile), strides, 0));
+  shape[depthAxis] = depth - own;
+  LinearLayout ofTile = mapOf(tile);
+  SmallVector<unsigned> order;
+  for (size_t axis = shape.size(); axis-- > 0;)
+    order.push_back(unsigned(axis));
+  SmallVector<int32_t> sides(shape.begin(), shape.end());
+  LinearLayout layout = llvm::cantFail(LinearLayout::coalesced(sides, 1, order, ofTile.numLanes(),
+                                                               ofTile.numWarps()));
+  auto type = RankedTensorType::get(shape, element, tkg::LayoutAttr::get(op->getContext(), layout));
+  Attribute zero = builder.getZeroAttr(element);
+  Value zeros = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, zero));
+  shared.store(zeros, shared.view(buffer, shape, strides, own * strides[depthAxis]));
+  return buffer;
+}
+
 /// The buffer with an operand's elements.
-Value Expansion::operand(Value tile) {
+Value Expansion::operand(Value tile, unsigned depthAxis, int64_t depth) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(anchorFor(op, tile));
   auto permute = tile.getDefiningOp<PermuteOp>();
   if (!permute)
-    return shared.spill(tile);
-  Value buffer = shared.spill(permute.getValue());
+    return spill(tile, depthAxis, depth);
+  Value buffer = spill(permute.getValue(), unsigned(permute.getOrder()[depthAxis]), depth);
   auto type = cast<tkg::BufType>(buffer.getType());
-  SmallVector<int64_t> strides;
-  for (int64_t axis : permute.getOrder())
+  SmallVector<int64_t> shape, strides;
+  for (int64_t axis : permute.getOrder()) {
+    shape.push_back(type.getShape()[axis]);
     strides.push_back(type.stride(unsigned(axis)));
-  return shared.view(buffer, shapeOf(tile), strides, 0);
+  }
+  return shared.view(buffer, shape, strides, 0);
+}
+
+/// What a buffer holds from `first` on along `depthAxis`.
+Value Expansion::part(Value buffer, unsigned depthAxis, int64_t first, int64_t depth) {
+  auto type = cast<tkg::BufType>(buffer.getType());
+  SmallVector<int64_t> shape(type.getShape()), strides;
+  if (shape[depthAxis] == depth)
+    return buffer;
+  for (unsigned axis = 0; axis < shape.size(); ++axis)
+    strides.push_back(type.stride(axis));
+  shape[depthAxis] = depth;
+  return shared.view(buffer, shape, strides, first * strides[depthAxis]);
 }
 
 Value Expansion::converted(Value tile, const LinearLayout &layout) {
@@ -81,15 +127,25 @@ Value Expansion::converted(Value tile, const LinearLayout &layout) {
 }
 
 Value Expansion::matrixProduct(DotOp op, const MatrixTiling &tiling) {
-  LinearLayout left = leftOperandLayout(tiling);
-  bool isHeld = llvm::cantFail(LayoutConversion::create(mapOf(op.getA()), left)).isRenaming();
-  Value a = isHeld ? converted(op.getA(), left) : operand(op.getA());
-  Value acc = converted(op.getAcc(), accumulatorLayout(tiling));
-  auto made = tkg::MmaOp::create(builder, loc, acc.getType(), a, operand(op.getB()), acc,
-                                 stringifyDotInput(op.getInput()), op.getPromote(), op.getAUnsigned(),
-                                 op.getBUnsigned());
-  made->setAttr("tkg.tiling", tilingAttr(op.getContext(), tiling));
-  return converted(made.getResult(), mapOf(op.getResult()));
+  unsigned n = unsigned(tiling.batch.size()) + 1, m = n - 1;
+  int64_t depth = llvm::alignTo(tiling.k, tiling.instruction().k);
+  bool isWhole = depth == tiling.k && llvm::isPowerOf2_64(depth);
+  bool isHeld = isWhole && llvm::cantFail(LayoutConversion::create(mapOf(op.getA()), leftOperandLayout(tiling))).isRenaming();
+  Value a = isHeld ? converted(op.getA(), leftOperandLayout(tiling)) : operand(op.getA(), n, depth);
+  Value b = operand(op.getB(), m, depth);
+  Value sum = converted(op.getAcc(), accumulatorLayout(tiling));
+  for (int64_t first = 0; first < depth;) {
+    MatrixTiling one = tiling;
+    one.k = int32_t(llvm::bit_floor(uint64_t(depth - first)));
+    Value left = isHeld ? a : part(a, n, first, one.k);
+    auto made = tkg::MmaOp::create(builder, loc, sum.getType(), left, part(b, m, first, one.k), sum,
+                                   stringifyDotInput(op.getInput()), op.getPromote(), op.getAUnsigned(),
+                                   op.getBUnsigned());
+    made->setAttr("tkg.tiling", tilingAttr(op.getContext(), one));
+    sum = made.getResult();
+    first += one.k;
+  }
+  return converted(sum, mapOf(op.getResult()));
 }
 
 void Expansion::dot(DotOp op) {
@@ -102,26 +158,15 @@ void Expansion::dot(DotOp op) {
   op.getResult().replaceAllUsesWith(result);
 }
 
-void Expansion::scaled(DotScaledOp op) {
-  auto buffer = [&](Value tile) { return tile ? operand(tile) : Value(); };
-  Value result = tkg::DotScaledOp::create(builder, loc, op.getType(), buffer(op.getA()), buffer(op.getAScale()),
-                                          buffer(op.getB()), buffer(op.getBScale()), op.getAcc());
-  op.getResult().replaceAllUsesWith(result);
-}
-
 namespace {
 struct ExpandDots : tk::impl::ExpandDotsBase<ExpandDots> {
   void runOnOperation() override {
-    SmallVector<Operation *> products;
-    getOperation().walk([&](Operation *op) {
-      if (isa<DotOp, DotScaledOp>(op))
-        products.push_back(op);
-    });
-    for (Operation *op : products) {
-      SmallVector<Value> operands(op->getOperands());
-      auto dot = dyn_cast<DotOp>(op);
-      dot ? Expansion(op).dot(dot) : Expansion(op).scaled(cast<DotScaledOp>(op));
-      op->erase();
+    SmallVector<DotOp> products;
+    getOperation().walk([&](DotOp dot) { products.push_back(dot); });
+    for (DotOp dot : products) {
+      SmallVector<Value> operands(dot->getOperands());
+      Expansion(dot).dot(dot);
+      dot->erase();
       for (Value operand : operands) // a transposition that is a view now
         if (auto permute = operand.getDefiningOp<PermuteOp>(); permute && permute->use_empty())
           permute->erase();

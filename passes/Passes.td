@@ -35,6 +35,16 @@ def SplitAddresses : Pass<"tk-split-addresses", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tkg::TkgDialect"];
 }
 
+def PrepareDots : Pass<"tk-prepare-dots", "::mlir::ModuleOp"> {
+  let summary = "give products operands of types that matrix instructions take";
+  let description = [{
+    Requires: phase `Resident`. Ensures: no `tk.dot_scaled` is left: its operands, times their scales, are those of a
+    `tk.dot` of the narrowest type that holds them exactly, but for what a scale brings out of range. Operands
+    in AMD's fp8 are in f16.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def PlanLayouts : Pass<"tk-plan-layouts", "::mlir::ModuleOp"> {
   let summary = "choose a layout for every tile";
   let description = [{
@@ -100,9 +110,9 @@ def ExpandReductions : Pass<"tk-expand-reductions", "::mlir::ModuleOp"> {
 def ExpandDots : Pass<"tk-expand-dots", "::mlir::ModuleOp"> {
   let summary = "bring products to matrix instructions or multiply-adds";
   let description = [{
-    Requires: phase `LaidOut`. Ensures: no `tk.dot` or `tk.dot_scaled` is left. Operands are in shared
+    Requires: phase `LaidOut`, no `tk.dot_scaled`. Ensures: no `tk.dot` is left. Operands are in shared
     buffers whose rows are padded against bank conflicts, but for left operands whose fragments the
-    threads hold.
+    threads hold. A depth that is no power of two is cut into parts that are, the last one filled up with zeros.
   }];
   let dependentDialects = ["::tkg::TkgDialect"];
 }

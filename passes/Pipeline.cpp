@@ -62,6 +62,7 @@ static constexpr Step kPipeline[] = {
     {Phase::Canonical, plain<createSplitVariants>},
     {Phase::Resident, plain<createLowerPlaces>},
     {Phase::Resident, plain<createSplitAddresses>},
+    {Phase::Resident, plain<createPrepareDots>},
     {Phase::Resident, canonicalizer},
     {Phase::Resident, cse},
     {Phase::Resident, plain<createMergeReductions>},

@@ -97,7 +97,7 @@ private:
 /// Loads of registers are copied ahead where it was asked for, and where products wait for them.
 bool LoopPipeline::pipelinesRegisters() {
   bool hasProduct = false;
-  loop.getBody()->walk([&](Operation *op) { hasProduct |= isa<tkg::MmaOp, tkg::DotOp, tkg::DotScaledOp>(op); });
+  loop.getBody()->walk([&](Operation *op) { hasProduct |= isa<tkg::MmaOp, tkg::DotOp>(op); });
   return hasProduct || loop->hasAttr("tk.pipeline");
 }
 

@@ -107,7 +107,7 @@ bool Prefetch::matches(int64_t mostRegisters) {
   if (!barrier || !next || !mma->isBeforeInBlock(next))
     return false;
   tiling = *tilingOf(mma->getAttr("tkg.tiling"));
-  if (tiling.k % tiling.instruction().k)
+  if (tiling.k % tiling.instruction().k || !tiling.batch.empty())
     return false;
   steps = tiling.k / tiling.instruction().k;
   tiling.k = tiling.instruction().k;
@@ -118,7 +118,7 @@ bool Prefetch::matches(int64_t mostRegisters) {
 
 Value Prefetch::fragments(OpBuilder &builder, const Operand &operand, Value slot, int64_t step) {
   Operand at = operand;
-  Location loc = at.view.getLoc();
+  Location loc = mma.getLoc();
   tkg::BufType type = at.view.getResult().getType();
   SmallVector<int64_t> shape(type.getShape()), strides;
   for (unsigned axis : {0u, 1u})

@@ -16,6 +16,9 @@
 //    4 * 2^-24. Operands that fit the first piece leave nothing out.
 //  * Units for fp8 may keep 13 bits: F = 13, L = 16 or more, until `promote` products have been
 //    added and the partial sum is added in f32.
+//  * An element times its scale is exact in the type that the matrix unit gets, where it is within the
+//    range of bf16: below 2^-133 it may be cut, beyond the largest number anything may come of it. Elements
+//    of f16 and bf16 times scales of e4m3 have up to 15 digits, which are cut in pieces of tf32.
 //  * An f16 accumulator is rounded to nearest once for L products: c = 1 with u = 2^-11.
 //
 // Sums whose terms are all multiples of a power of two that leaves every partial sum within the
@@ -31,6 +34,9 @@ using namespace tk::interp;
 
 #pragma STDC FP_CONTRACT OFF
 
+/// The range of bf16, which an element times its scale should not leave.
+static constexpr double kLeastScaled = 0x1p-133, kLargestScaled = 0x1.fep127;
+
 namespace {
 /// What one engine may do wrong.
 struct DotError {
@@ -39,6 +45,7 @@ struct DotError {
   double perPiece = 0;      // times sum |a b|, unless the operands fit `pieceBits`
   unsigned pieceBits = 53;
   double exactHalfUlp = 0;  // of the digits every unit keeps
+  bool isScaled = false;
   FloatFormat format;       // of the accumulator
 };
 
@@ -79,6 +86,10 @@ static void allowPieces(DotInputRule input, DotError &error, double &passes) {
   }
 }
 
+static bool isWideScaled(const DotPlan::Operand &operand) {
+  return operand.block && operand.scaleType != DType::e8m0 && byteSize(operand.dtype) == 2;
+}
+
 static DotError errorOf(const DotPlan &plan) {
   DotError error;
   error.format = formatOf(plan.accType);
@@ -87,6 +98,9 @@ static DotError errorOf(const DotPlan &plan) {
   double passes = 1;
   if (plan.a.dtype == DType::f32)
     allowPieces(plan.input, error, passes);
+  else if (isWideScaled(plan.a) || isWideScaled(plan.b))
+    allowPieces(DotInputRule::Exact, error, passes);
+  error.isScaled = plan.a.block || plan.b.block;
   error.perSum = (plan.accType == DType::f16 ? 1 : 2) * passes * (k + 1) * u;
   if (!isFp8(plan))
     return error;
@@ -146,7 +160,10 @@ static double elementBound(const DotError &error, const DotPlan &plan, LineFacts
   const double granule = std::min(row.granule * column.granule,
                                   accumulator.value == 0 ? kInfinity : granuleOf(accumulator.value));
   const bool fits = row.fits != 0 && column.fits != 0;
-  const bool isExact = propagated == 0 && (error.perPiece == 0 || fits) &&
+  if (error.isScaled && std::max(row.magnitude, column.magnitude) > kLargestScaled)
+    return kInfinity;
+  const bool isCut = error.isScaled && std::min(row.granule, column.granule) < kLeastScaled;
+  const bool isExact = propagated == 0 && !isCut && (error.perPiece == 0 || fits) &&
                        granule >= error.format.minSubnormal &&
                        isExactSum(error.exactHalfUlp, granule, total);
   if (isExact || total == 0)
@@ -155,6 +172,8 @@ static double elementBound(const DotError &error, const DotPlan &plan, LineFacts
                   (plan.k + 1.0) * error.format.minSubnormal;
   if (error.perPiece != 0 && !fits) // pieces of tiny operands are cut at 2^-133
     engine += error.perPiece * largest + 0x1p-133 * (row.magnitude + column.magnitude);
+  if (isCut)
+    engine += kLeastScaled * (row.magnitude + column.magnitude);
   if ((total + engine) * (1 + error.format.halfUlp) > error.format.max)
     return kInfinity;
   return (propagated + 2 * engine) * kBoundSlack;

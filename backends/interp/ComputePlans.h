@@ -87,6 +87,7 @@ struct DotPlan {
     // Scales, one for each `block` elements along k; block 0: none.
     uint32_t scale = 0;
     uint32_t block = 0;
+    DType scaleType = DType::e8m0;
     std::vector<double> scaleNumbers;
   };
   Operand a, b;

@@ -40,7 +40,8 @@ static void addScale(DotPlan::Operand &operand, Value scale, uint32_t slot, int6
   ArrayRef<int64_t> sides = tileSides(scale.getType());
   operand.scale = slot;
   operand.block = uint32_t(side / sides[sides.size() - axisFromEnd]);
-  operand.scaleNumbers = numbersOf(*slotTypeOf(scale.getType()));
+  operand.scaleType = *slotTypeOf(scale.getType());
+  operand.scaleNumbers = numbersOf(operand.scaleType);
 }
 
 LogicalResult Translator::emitDot(Operation *op, DotPlan plan, Value a, Value b, Value acc) {

@@ -14,6 +14,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -121,6 +122,20 @@ mlir::LogicalResult nvptx::optimize(llvm::Module &module, const Target &target,
   return mlir::success();
 }
 
+/// Drops the labels that debug information brings and line tables have no use for: in PTX a label begins
+/// a block, and other blocks make other machine code.
+static std::string withoutDebugLabels(llvm::StringRef ptx) {
+  static const llvm::Regex label("^\\$L__(tmp|func_begin|func_end)[0-9]+:$");
+  std::string result;
+  while (!ptx.empty()) {
+    auto [line, rest] = ptx.split('\n');
+    if (!label.match(line))
+      (result += line) += '\n';
+    ptx = rest;
+  }
+  return result;
+}
+
 mlir::FailureOr<std::string> nvptx::emitPtx(llvm::Module &module, const Target &target,
                                             int ptxVersion, mlir::Location loc) {
   std::unique_ptr<llvm::TargetMachine> machine = machineFor(target, ptxVersion);
@@ -139,6 +154,7 @@ mlir::FailureOr<std::string> nvptx::emitPtx(llvm::Module &module, const Target &
   std::optional<std::string> description = descriptionOf(module);
   passes.run(module);
   std::string ptx = description ? descriptionAsPtxComment(*description) : "";
-  ptx += text.str();
+  bool hasLines = module.debug_compile_units_begin() != module.debug_compile_units_end();
+  ptx += hasLines ? withoutDebugLabels(text) : text.str().str();
   return ptx;
 }

@@ -295,12 +295,12 @@ private:
   llvm::SmallVector<mlir::Value> beginSums(mlir::Value acc);
   void endSums(mlir::Value acc, mlir::Value result, llvm::ArrayRef<mlir::Value> sums);
   void lowerDot(tkg::DotOp op);
-  void lowerDotScaled(tkg::DotScaledOp op);
   // MachineMatrixLoad.cpp, MachineMma.cpp: matrix instructions
   struct MatrixLoad {
     LinearLayout addresses; // register i of it: where each lane points for load i
     int32_t matrices;       // of one load
     bool transposed;
+    bool pairs; // of bytes: two neighbouring columns at once
   };
   std::optional<MatrixLoad> matrixLoad(mlir::Value buffer, const LinearLayout &layout);
   llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value buffer, const MatrixLoad &load, unsigned begin,
@@ -308,9 +308,13 @@ private:
   struct Fragments;
   Fragments fragmentsOf(mlir::Value operand, const LinearLayout &layout, const MatrixTiling &tiling);
   llvm::SmallVector<mlir::Value> fragmentWords(const Fragments &fragments, unsigned step);
-  llvm::SmallVector<mlir::Value> matrixInstruction(const MatrixTiling &tiling, llvm::ArrayRef<mlir::Value> a,
-                                                   llvm::ArrayRef<mlir::Value> b, llvm::ArrayRef<mlir::Value> sums,
-                                                   bool aUnsigned, bool bUnsigned);
+  struct MatrixStep;
+  MatrixStep matrixStep(tkg::MmaOp op, const MatrixTiling &tiling);
+  llvm::SmallVector<mlir::Value> matrixInstruction(const MatrixStep &step, llvm::ArrayRef<mlir::Value> a,
+                                                   llvm::ArrayRef<mlir::Value> b, llvm::ArrayRef<mlir::Value> sums);
+  using MatrixPieces = std::array<llvm::SmallVector<mlir::Value>, 2>;
+  MatrixPieces matrixPieces(const MatrixStep &step, const Fragments &fragments, unsigned number);
+  std::pair<mlir::Value, mlir::Value> halvesOfFp8(mlir::Value word, mlir::Type element);
   void lowerMma(tkg::MmaOp op);
   /// Values that go round a loop: what the body gets and what it gives.
   using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange carried)>;

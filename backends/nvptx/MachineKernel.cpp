@@ -345,7 +345,6 @@ LogicalResult Machine::lowerTileOp(Operation *op) {
       .Case([&](tkg::ScanCarryOp carry) { return done((lowerScanCarry(carry), 0)); })
       .Case([&](tkg::DotOp dot) { return done((lowerDot(dot), 0)); })
       .Case([&](tkg::MmaOp mma) { return done((lowerMma(mma), 0)); })
-      .Case([&](tkg::DotScaledOp dot) { return done((lowerDotScaled(dot), 0)); })
       .Case<tkg::AllocOp, tkg::BufViewOp>([](auto) { return success(); })
       .Case([&](tkg::AsyncCopyOp copy) { return done((lowerAsyncCopy(copy), 0)); })
       .Case([&](tkg::RingSlotOp slot) { return done((lowerRingSlot(slot), 0)); })

@@ -2,8 +2,10 @@
 //
 // A step along K reads the fragments of a row and of a column of instruction tiles, then multiplies
 // each with each. Fragments that are not in registers are read from shared memory by `ldmatrix`
-// (MachineMatrixLoad.cpp), else one by one. f32 operands are cut into two tf32 pieces
-// whose three larger products are added, which is as accurate as f32, unless tf32 is asked for.
+// (MachineMatrixLoad.cpp), else one by one. An operand comes in one or two pieces:
+//  * f32 is cut into two of tf32, whose three larger products are added, which is as accurate as f32,
+//    unless tf32 is asked for.
+//  * fp8 on a chip without units for it: the elements k with k mod 4 in {0, 1} and the others, as f16.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +16,7 @@ using namespace mlir;
 using namespace tk;
 using namespace tk::nvptx;
 
-/// One operand of a product, a step along K after the other.
+/// One operand of a product, a step along K after the other, and so for each batch element.
 struct Machine::Fragments {
   Value operand; // a tile in `layout`, or a buffer
   LinearLayout layout;
@@ -26,7 +28,8 @@ struct Machine::Fragments {
 
 Machine::Fragments Machine::fragmentsOf(Value operand, const LinearLayout &layout, const MatrixTiling &tiling) {
   const MatrixInstruction &one = tiling.instruction();
-  Fragments fragments{operand, layout, std::nullopt, unsigned(tiling.k / one.k), unsigned(std::max(one.pack, 1))};
+  unsigned steps = unsigned(tiling.k / one.k * batchesOfWarp(tiling));
+  Fragments fragments{operand, layout, std::nullopt, steps, unsigned(std::max(one.pack, 1))};
   if (isa<tkg::BufType>(operand.getType()))
     fragments.load = matrixLoad(operand, layout);
   return fragments;
@@ -58,40 +61,80 @@ SmallVector<Value> Machine::fragmentWords(const Fragments &fragments, unsigned s
   return words;
 }
 
-static StringRef integerName(bool isUnsigned) { return isUnsigned ? "u8" : "s8"; }
+/// What a step along K does with a tile of the instruction.
+struct Machine::MatrixStep {
+  MatrixKind kind;
+  std::string intrinsic;
+  SmallVector<std::pair<unsigned, unsigned>, 3> products; // pieces of a and of b, in this order
+  bool isHalf = false;                                    // operands are pairs of f16
+  unsigned promote = 0; // steps after which partial sums are added; 0: there are none
+};
 
-/// One instruction's intrinsic.
-static std::string intrinsicName(const MatrixInstruction &one, bool aUnsigned, bool bUnsigned) {
-  std::string name = llvm::formatv("llvm.nvvm.mma.m{0}n{1}k{2}.row.col.", one.m, one.n, one.k).str();
-  switch (one.kind) {
+/// The type of the elements of a tile or a buffer.
+static Type operandElement(Value operand) {
+  auto buffer = dyn_cast<tkg::BufType>(operand.getType());
+  return buffer ? buffer.getElement() : elementTypeOf(operand.getType());
+}
+
+static StringRef elementName(Type type, bool isUnsigned) {
+  if (isa<Float8E4M3FNType>(type))
+    return "e4m3";
+  if (isa<Float8E5M2Type>(type))
+    return "e5m2";
+  return isUnsigned ? "u8" : "s8";
+}
+
+/// The types in the name of an instruction's intrinsic.
+static std::string typesName(MatrixKind kind, StringRef a, StringRef b) {
+  switch (kind) {
   case MatrixKind::F16:
-    return name + "f32.f32";
+    return "f32.f32";
   case MatrixKind::BF16:
-    return name + "bf16";
+    return "bf16";
   case MatrixKind::Tf32:
-    return name + "tf32";
+    return "tf32";
   case MatrixKind::F64:
-    return name + "f64";
+    return "f64";
   case MatrixKind::Fp8:
-    return name + "f32.e4m3.e4m3.f32";
+    return ("f32." + a + "." + b + ".f32").str();
   case MatrixKind::I8:
-    name += integerName(aUnsigned);
-    return aUnsigned == bUnsigned ? name : name + "." + integerName(bUnsigned).str();
+    return a == b ? a.str() : (a + "." + b).str();
   }
   llvm_unreachable("a kind has a name");
 }
 
-SmallVector<Value> Machine::matrixInstruction(const MatrixTiling &tiling, ArrayRef<Value> a, ArrayRef<Value> b,
-                                              ArrayRef<Value> sums, bool aUnsigned, bool bUnsigned) {
+Machine::MatrixStep Machine::matrixStep(tkg::MmaOp op, const MatrixTiling &tiling) {
+  MatrixStep step{tiling.kind, "", {{0, 0}}};
+  MatrixKind unit = tiling.kind;
+  if (tiling.kind == MatrixKind::Tf32 && op.getInput() != "tf32")
+    step.products = {{1, 0}, {0, 1}, {0, 0}};
+  if (tiling.kind == MatrixKind::Fp8 && target.fp8MatrixBits == 0) {
+    step.products = {{0, 0}, {1, 1}};
+    unit = MatrixKind::F16;
+  }
+  step.isHalf = unit == MatrixKind::F16;
+  const MatrixInstruction &one = ::tk::matrixInstruction(unit);
+  constexpr int fullBits = 24; // of f32, which needs no promotion
+  if (unit == MatrixKind::Fp8 && target.fp8MatrixBits < fullBits && op.getPromote() > 0)
+    step.promote = unsigned(std::max<int64_t>(1, int64_t(op.getPromote()) / one.k));
+  auto name = [&](Value operand, bool isUnsigned) { return elementName(operandElement(operand), isUnsigned); };
+  step.intrinsic = llvm::formatv("llvm.nvvm.mma.m{0}n{1}k{2}.row.col.{3}", one.m, one.n, one.k,
+                                 typesName(unit, name(op.getA(), op.getAUnsigned()), name(op.getB(), op.getBUnsigned())))
+                       .str();
+  return step;
+}
+
+SmallVector<Value> Machine::matrixInstruction(const MatrixStep &step, ArrayRef<Value> a, ArrayRef<Value> b,
+                                              ArrayRef<Value> sums) {
   SmallVector<Value> operands;
   for (ArrayRef<Value> words : {a, b})
     for (Value word : words)
-      operands.push_back(tiling.kind == MatrixKind::F16
+      operands.push_back(step.isHalf
                              ? LLVM::BitcastOp::create(builder, loc, VectorType::get({2}, builder.getF16Type()), word).getResult()
                              : word);
   llvm::append_range(operands, sums);
   auto type = LLVM::LLVMStructType::getLiteral(context, SmallVector<Type>(sums.size(), sums[0].getType()));
-  Value result = intrinsic(intrinsicName(tiling.instruction(), aUnsigned, bUnsigned), type, operands);
+  Value result = intrinsic(step.intrinsic, type, operands);
   SmallVector<Value> values;
   for (int64_t i = 0; i < int64_t(sums.size()); ++i)
     values.push_back(LLVM::ExtractValueOp::create(builder, loc, result, ArrayRef<int64_t>{i}));
@@ -110,44 +153,50 @@ static std::pair<Value, Value> tf32Pieces(OpBuilder &builder, Location loc, Valu
   return {high, rounded(rest)};
 }
 
+/// The fragments of one step, in pieces.
+Machine::MatrixPieces Machine::matrixPieces(const MatrixStep &step, const Fragments &fragments, unsigned number) {
+  MatrixPieces pieces{fragmentWords(fragments, number), {}};
+  bool isFp8 = step.kind == MatrixKind::Fp8 && step.isHalf;
+  if (step.kind != MatrixKind::Tf32 && !isFp8)
+    return pieces;
+  for (Value &word : pieces[0]) {
+    auto [first, second] = isFp8 ? halvesOfFp8(word, operandElement(fragments.operand)) : tf32Pieces(builder, loc, word);
+    word = first;
+    pieces[1].push_back(second);
+  }
+  return pieces;
+}
+
 void Machine::lowerMma(tkg::MmaOp op) {
   MatrixTiling tiling = *tilingOf(op->getAttr("tkg.tiling"));
+  MatrixStep step = matrixStep(op, tiling);
   Fragments a = fragmentsOf(op.getA(), leftOperandLayout(tiling), tiling);
   Fragments b = fragmentsOf(op.getB(), rightOperandLayout(tiling), tiling);
-  bool isTf32 = tiling.kind == MatrixKind::Tf32, inPieces = isTf32 && op.getInput() != "tf32";
   SmallVector<Value> sums = beginSums(op.getAcc());
   unsigned aWords = a.registersOfStep() / a.pack, bWords = b.registersOfStep() / b.pack;
   const MatrixInstruction &one = tiling.instruction();
   unsigned aOne = unsigned(one.m * one.k / 32) / a.pack, bOne = unsigned(one.n * one.k / 32) / b.pack;
   unsigned cOne = unsigned(one.m * one.n / 32), rows = aWords / aOne, columns = bWords / bOne;
-  for (unsigned step = 0; step < a.steps; ++step) {
-    using Pieces = std::array<SmallVector<Value>, 2>; // of tf32: the high and the low piece
-    auto read = [&](const Fragments &fragments) {
-      Pieces pieces{fragmentWords(fragments, step), {}};
-      if (isTf32)
-        for (Value &word : pieces[0]) {
-          auto [high, low] = tf32Pieces(builder, loc, word);
-          word = high;
-          pieces[1].push_back(low);
-        }
-      return pieces;
-    };
-    Pieces left = read(a), right = read(b);
+  unsigned depth = unsigned(tiling.k / one.k), grid = rows * columns * cOne;
+  SmallVector<Value> partial;
+  for (unsigned number = 0; number < a.steps; ++number) {
+    unsigned k = number % depth; // the others were of another batch element
+    auto total = MutableArrayRef(sums).slice(number / depth * grid, grid);
+    if (step.promote && k % step.promote == 0)
+      partial.assign(grid, floating(0.0, builder.getF32Type()));
+    MutableArrayRef<Value> into = step.promote ? MutableArrayRef(partial) : total;
+    MatrixPieces left = matrixPieces(step, a, number), right = matrixPieces(step, b, number);
     for (unsigned row = 0; row < rows; ++row)
       for (unsigned column = 0; column < columns; ++column) {
-        auto part = MutableArrayRef(sums).slice((row * columns + column) * cOne, cOne);
-        auto add = [&](unsigned x, unsigned y) {
-          SmallVector<Value> next =
-              matrixInstruction(tiling, ArrayRef(left[x]).slice(row * aOne, aOne),
-                                ArrayRef(right[y]).slice(column * bOne, bOne), part, op.getAUnsigned(), op.getBUnsigned());
-          llvm::copy(next, part.begin());
-        };
-        if (inPieces) {
-          add(1, 0);
-          add(0, 1);
-        }
-        add(0, 0);
+        auto part = into.slice((row * columns + column) * cOne, cOne);
+        for (auto [x, y] : step.products)
+          llvm::copy(matrixInstruction(step, ArrayRef(left[x]).slice(row * aOne, aOne),
+                                       ArrayRef(right[y]).slice(column * bOne, bOne), part),
+                     part.begin());
       }
+    if (step.promote && ((k + 1) % step.promote == 0 || k + 1 == depth))
+      for (auto [sum, more] : llvm::zip(total, partial))
+        sum = LLVM::FAddOp::create(builder, loc, sum, more);
   }
   endSums(op.getAcc(), op.getResult(), sums);
 }

@@ -23,6 +23,9 @@ namespace tk::nvptx {
 /// Adds the passes that take a module from Ordered to Machine.
 void addMachinePasses(mlir::OpPassManager &manager, const Target &target);
 
+/// Adds the passes that turn places into line tables of functions in the LLVM dialect (-g).
+void addLineTables(mlir::OpPassManager &manager);
+
 /// Registers LLVM's NVPTX target once; cheap when repeated.
 void initializeLlvm();
 

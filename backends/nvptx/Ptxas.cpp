@@ -384,6 +384,8 @@ mlir::FailureOr<std::string> nvptx::disassemble(const Assembler &assembler, Stri
   llvm::SmallVector<StringRef> args = {tool};
   if (llvm::sys::path::filename(tool) == "cuobjdump")
     args.push_back("-sass");
+  else if (cubin.contains(".debug_line")) // the line of each instruction, where it is known
+    args.push_back("-g");
   args.push_back(inPath);
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(outPath), StringRef(logPath)};
   int status = llvm::sys::ExecuteAndWait(tool, args, std::nullopt, redirects, 0, 0, &reason);

@@ -36,6 +36,7 @@ struct Target {
   bool hasFp8Conversion; // instructions between f16, f32 and OCP's fp8
   bool hasAsyncCopy;       // from global to shared memory, past the registers
   MatrixKinds matrixKinds; // of instructions that a warp runs
+  int fp8MatrixBits;       // that they keep below the largest term of a sum of fp8 products; 0: they run on f16
 };
 
 } // namespace tk

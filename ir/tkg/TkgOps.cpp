@@ -136,7 +136,9 @@ static ArrayRef<int64_t> sidesOf(Type type) {
 
 LogicalResult MmaOp::verify() {
   ArrayRef<int64_t> a = sidesOf(getA().getType()), b = sidesOf(getB().getType()), c = sidesOf(getAcc().getType());
-  if (a.size() != 2 || b.size() != 2 || c.size() != 2 || a[0] != c[0] || b[1] != c[1] || a[1] != b[0])
+  size_t rank = c.size();
+  if (rank < 2 || a.size() != rank || b.size() != rank || a[rank - 2] != c[rank - 2] ||
+      b[rank - 1] != c[rank - 1] || a[rank - 1] != b[rank - 2])
     return emitOpError() << "operands " << getA().getType() << " and " << getB().getType() << " do not fit "
                          << getAcc().getType();
   if (!isa_and_nonnull<DictionaryAttr>((*this)->getAttr("tkg.tiling")))

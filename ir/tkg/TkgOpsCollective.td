@@ -115,7 +115,7 @@ def Tkg_DotOp : Tkg_Op<"dot", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "
 def Tkg_MmaOp : Tkg_Op<"mma", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "result"]>]> {
   let summary = "acc + a @ b by matrix instructions of a warp";
   let description = [{
-    As `tk.dot`, of rank 2. An operand is a tile in the fragments of the instruction or a shared buffer,
+    As `tk.dot`. An operand is a tile in the fragments of the instruction or a shared buffer,
     from which warps read fragments as they need them. The attribute `tkg.tiling` names the
     instruction of the target's table and says how the product is dealt to warps.
     ```mlir
@@ -133,25 +133,6 @@ def Tkg_MmaOp : Tkg_Op<"mma", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "
     (`b_unsigned` $b_unsigned^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)
   }];
   let hasVerifier = 1;
-}
-
-def Tkg_DotScaledOp : Tkg_Op<"dot_scaled", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments,
-                                            AllTypesMatch<["acc", "result"]>]> {
-  let summary = "acc + (a * a_scale) @ (b * b_scale), operands in shared memory";
-  let description = [{
-    As `tk.dot_scaled`, summed in f64, in which every product is exact.
-    ```mlir
-    %d = tkg.dot_scaled %a, %b, %c : !tkg.buf<1x32xf8E4M3FN>, !tkg.buf<32x1xf8E4M3FN>,
-        tensor<1x1xf32, #tkg.layout<"lane=[[0,0],[0,0],[0,0],[0,0],[0,0]]">>
-    ```
-  }];
-  let arguments = (ins Tkg_BufType:$a, Optional<Tkg_BufType>:$a_scale, Tkg_BufType:$b,
-                       Optional<Tkg_BufType>:$b_scale, Tk_Tile:$acc);
-  let results = (outs Tk_Tile:$result);
-  let assemblyFormat = [{
-    $a (`scale` $a_scale^ `:` type($a_scale))? `,` $b (`scale` $b_scale^ `:` type($b_scale))? `,`
-    $acc attr-dict `:` type($a) `,` type($b) `,` type($acc)
-  }];
 }
 
 #endif // TKG_OPS_COLLECTIVE_TD

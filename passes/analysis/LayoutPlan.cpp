@@ -2,6 +2,7 @@
 
 #include "passes/analysis/LayoutPlan.h"
 #include "ir/diagnostics/Diagnostics.h"
+#include "passes/analysis/MatrixChoice.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
@@ -186,7 +187,7 @@ static SmallVector<Value> tiedTiles(Operation *op) {
           tiles.push_back(count.getMask());
         return tiles;
       })
-      .Case<DotOp, DotScaledOp>([](auto dot) { return SmallVector<Value>{dot.getAcc(), dot.getResult()}; })
+      .Case([](DotOp dot) { return SmallVector<Value>{dot.getAcc(), dot.getResult()}; })
       .Case([](tkg::StoreOp store) {
         SmallVector<Value> tiles{store.getOffset()};
         if (store.getMask())
@@ -235,30 +236,14 @@ void LayoutPlan::addAccess(Operation *op) {
   tiles.accesses.push_back({op, elementBits(access->tile.getType()) / 8, widest, tripWeight(op)});
 }
 
-/// The matrix instruction for a product, if the target has one for its types and sides.
 static std::optional<MatrixKind> matrixKindOf(DotOp dot, const MachineShape &machine) {
-  ArrayRef<int64_t> a = shapeOf(dot.getA()), c = shapeOf(dot.getResult());
-  Type left = elementTypeOf(dot.getA().getType()), right = elementTypeOf(dot.getB().getType());
-  if (a.size() != 2 || left != right)
-    return std::nullopt;
-  std::optional<MatrixKind> kind;
-  if (left.isF16())
-    kind = MatrixKind::F16;
-  else if (left.isBF16())
-    kind = MatrixKind::BF16;
-  else if (left.isF32())
-    kind = MatrixKind::Tf32;
-  else if (left.isF64())
-    kind = MatrixKind::F64;
-  else if (left.isInteger(8))
-    kind = MatrixKind::I8;
-  if (!kind || !(machine.matrixKinds & matrixBit(*kind)))
-    return std::nullopt;
-  // Padding along M and N costs time alone; along K it would take part in the sum. A power of two,
-  // for the steps are bits of a layout.
-  const MatrixInstruction &one = matrixInstruction(*kind);
-  bool fits = a[1] >= one.k && llvm::isPowerOf2_64(a[1]) && c[0] * 2 >= one.m && c[1] >= one.n;
-  return fits ? kind : std::nullopt;
+  return chooseMatrixKind(dot, {machine.warpSize, machine.warps, machine.matrixKinds});
+}
+
+/// True for a transposed right operand: in memory its elements lie side by side along K.
+static bool hasDepthInside(Value right) {
+  auto permute = right.getDefiningOp<PermuteOp>();
+  return permute && permute.getOrder()[permute.getOrder().size() - 2] == int64_t(permute.getOrder().size() - 1);
 }
 
 void LayoutPlan::addProduct(DotOp dot) {
@@ -269,12 +254,21 @@ void LayoutPlan::addProduct(DotOp dot) {
     return;
   Class &left = classes[rootOf(idOf(dot.getA()))];
   left.feedsProduct = true;
-  int64_t k = shapeOf(dot.getA())[1];
-  if (!result.tiling)
-    result.tiling = MatrixTiling{*kind, int32_t(result.shape[0]), int32_t(result.shape[1]), int32_t(k), 1, 1};
+  bool isBytes = matrixInstruction(*kind).pack == 4;
+  left.pairsColumns |= isBytes;
+  result.pairsColumns |= isBytes && !hasDepthInside(dot.getB());
+  result.onlyBytes &= isBytes;
+  if (result.tiling)
+    return;
+  size_t rank = result.shape.size();
+  result.tiling = MatrixTiling{*kind, int32_t(result.shape[rank - 2]), int32_t(result.shape[rank - 1]),
+                               int32_t(shapeOf(dot.getA()).back()), 1, 1};
+  result.tiling->batch.assign(result.shape.begin(), result.shape.end() - 2);
 }
 
 static constexpr StringRef kTilingFields[] = {"m", "n", "k", "warps_m", "warps_n"};
+static constexpr StringRef kBatchField = "batch", kBatchWarpsField = "warps_batch"; // of rank above 2
+static constexpr StringRef kPairsField = "pairs_columns";
 
 Attribute tk::tilingAttr(MLIRContext *context, const MatrixTiling &tiling) {
   Builder builder(context);
@@ -282,6 +276,12 @@ Attribute tk::tilingAttr(MLIRContext *context, const MatrixTiling &tiling) {
   for (auto [name, value] : llvm::zip(kTilingFields, std::initializer_list<int32_t>{tiling.m, tiling.n, tiling.k,
                                                                                     tiling.warpsM, tiling.warpsN}))
     fields.push_back(builder.getNamedAttr(name, builder.getI32IntegerAttr(value)));
+  if (tiling.pairsColumns)
+    fields.push_back(builder.getNamedAttr(kPairsField, builder.getUnitAttr()));
+  if (!tiling.batch.empty()) {
+    fields.push_back(builder.getNamedAttr(kBatchField, builder.getDenseI32ArrayAttr(tiling.batch)));
+    fields.push_back(builder.getNamedAttr(kBatchWarpsField, builder.getI32IntegerAttr(tiling.warpsBatch)));
+  }
   return builder.getDictionaryAttr(fields);
 }
 
@@ -292,7 +292,13 @@ std::optional<MatrixTiling> tk::tilingOf(Attribute attribute) {
   if (!kind)
     return std::nullopt;
   auto field = [&](StringRef name) { return int32_t(fields.getAs<IntegerAttr>(name).getInt()); };
-  return MatrixTiling{*kind, field("m"), field("n"), field("k"), field("warps_m"), field("warps_n")};
+  MatrixTiling tiling{*kind, field("m"), field("n"), field("k"), field("warps_m"), field("warps_n")};
+  tiling.pairsColumns = fields.contains(kPairsField);
+  if (auto batch = fields.getAs<DenseI32ArrayAttr>(kBatchField)) {
+    tiling.batch.assign(batch.asArrayRef().begin(), batch.asArrayRef().end());
+    tiling.warpsBatch = field(kBatchWarpsField);
+  }
+  return tiling;
 }
 
 std::optional<MatrixTiling> LayoutPlan::tilingOf(Operation *op) {
@@ -303,7 +309,7 @@ std::optional<MatrixTiling> LayoutPlan::tilingOf(Operation *op) {
     return std::nullopt;
   MatrixTiling tiling = *result->tiling; // several products may share an accumulator, but not a K
   tiling.kind = *kind;
-  tiling.k = int32_t(shapeOf(dot.getA())[1]);
+  tiling.k = int32_t(shapeOf(dot.getA()).back());
   return tiling;
 }
 
@@ -349,8 +355,7 @@ void LayoutPlan::addLinks(Operation *op) {
         classes[from].links.push_back({to, op, false});
         classes[to].links.push_back({from, op, true});
       })
-      .Case([&](DotOp dot) { addProduct(dot); })
-      .Case([&](DotScaledOp dot) { classes[rootOf(idOf(dot.getResult()))].isProduct = true; });
+      .Case([&](DotOp dot) { addProduct(dot); });
 }
 
 /// A stored tile has the layout of its addresses, unless it comes from matrix instructions, whose
@@ -512,7 +517,9 @@ LinearLayout LayoutPlan::chooseOwn(Class &tiles) {
   if (tiles.tiling) {
     bool rowsInWarp = tiles.reducedOverLast || tiles.feedsProduct;
     MatrixTiling &t = *tiles.tiling;
-    t = tileProduct(t.kind, t.m, t.n, t.k, machine.warps, rowsInWarp || tiles.afterProduct);
+    SmallVector<int32_t, 2> batch = t.batch;
+    t = tileProduct(t.kind, t.m, t.n, t.k, machine.warps, rowsInWarp || tiles.afterProduct, batch);
+    t.pairsColumns = tiles.pairsColumns && tiles.onlyBytes && int64_t(llvm::PowerOf2Ceil(t.n)) / t.warpsN >= 16;
     return accumulatorLayout(t);
   }
   return distribute(tiles, chooseVector(tiles));

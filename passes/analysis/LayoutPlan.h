@@ -76,6 +76,8 @@ private:
     bool isProduct = false;
     bool feedsProduct = false; // its tiles are the left operand of another product
     bool afterProduct = false; // the left operand of its product comes from another product
+    bool onlyBytes = true;      // its products are of bytes,
+    bool pairsColumns = false;  // and gain by MatrixTiling::pairsColumns
     std::optional<MatrixTiling> tiling;
     llvm::SmallVector<int32_t> together; // neighbours that a thread should have, by axis
     std::optional<LinearLayout> layout;

@@ -24,12 +24,13 @@ import conversion_cases
 import function_cases
 import moves
 import operations
+import product_cases
 import ptx
 
 MEMORY_BYTES = 1 << 20
 MULTIPROCESSORS = 4
 GROUPS = {**cases.GROUPS, **cases_memory.GROUPS, **moves.GROUPS, **conversion_cases.GROUPS,
-          **function_cases.GROUPS}
+          **function_cases.GROUPS, **product_cases.GROUPS}
 PACKED = ("i4", "u4", "f4e2m1")  # two elements a byte
 FLOAT_SCALARS = ("f16", "f32", "f64")
 

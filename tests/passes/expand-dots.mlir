@@ -67,3 +67,28 @@ tk.kernel @transposed(%n: i64) attributes {contract = #contract} {
   %d = tk.dot %a, %t, %c : tensor<64x32xf16, #full_a>, tensor<32x64xf16, #full_b>, tensor<64x64xf32, #acc>
   tk.return
 }
+
+#ragged_a = #tkg.layout<"register=[[0,1],[0,2],[0,4],[16,0],[32,0],[0,32]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[64,40]">
+#ragged_b = #tkg.layout<"register=[[0,1],[0,2],[0,4],[8,0],[16,0],[32,0]], lane=[[0,8],[0,16],[0,32],[1,0],[2,0]], warp=[[4,0]], shape=[40,64]">
+#ragged = {kind = "f16", m = 64 : i32, n = 64 : i32, k = 40 : i32, warps_m = 2 : i32, warps_n = 1 : i32}
+
+// A depth of 40 is 32 and 16, of which the last 8 are zeros: the buffers have room for them.
+// CHECK-LABEL: tk.kernel @depth_in_parts(
+// CHECK: %[[A:.*]] = tkg.alloc : <64x48xf16, strides = 56, 1>
+// CHECK: tkg.buf_store %{{.*}}, %{{.*}} : tensor<64x40xf16
+// CHECK: %[[PAD:.*]] = tkg.buf_view %[[A]] offset 40 : <64x48xf16, strides = 56, 1> -> <64x8xf16, strides = 56, 1>
+// CHECK: tkg.buf_store %{{.*}}, %[[PAD]]
+// CHECK: %[[B:.*]] = tkg.alloc : <48x64xf16, strides = 72, 1>
+// CHECK: %[[A0:.*]] = tkg.buf_view %[[A]] offset 0
+// CHECK: %[[B0:.*]] = tkg.buf_view %[[B]] offset 0
+// CHECK: %[[FIRST:.*]] = tkg.mma %[[A0]], %[[B0]], %{{.*}}k = 32 : i32
+// CHECK: %[[A1:.*]] = tkg.buf_view %[[A]] offset 32 : {{.*}} -> <64x16xf16, strides = 56, 1>
+// CHECK: %[[B1:.*]] = tkg.buf_view %[[B]] offset 2304 : {{.*}} -> <16x64xf16, strides = 72, 1>
+// CHECK: tkg.mma %[[A1]], %[[B1]], %[[FIRST]] {{.*}}k = 16 : i32
+tk.kernel @depth_in_parts(%n: i64) attributes {contract = #contract} {
+  %a = arith.constant dense<1.0> : tensor<64x40xf16, #ragged_a>
+  %b = arith.constant dense<1.0> : tensor<40x64xf16, #ragged_b>
+  %c = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %d = tk.dot %a, %b, %c {tkg.tiling = #ragged} : tensor<64x40xf16, #ragged_a>, tensor<40x64xf16, #ragged_b>, tensor<64x64xf32, #acc>
+  tk.return
+}
