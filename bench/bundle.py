@@ -2,12 +2,15 @@
 
     bundle.py --tkc=PATH --fuzz=PATH --library=libtkcrt.so --host-launch=PATH --out=build/gpu
 
-It holds the compiler, the generator of random programs, the loader, every kernel that run.py and the checks launch, what the
-interpreter computes for the checks, and the scripts. What is there already and would come out the
-same (the compiler, the source and the command are the same) is kept.
+It holds the compiler, the generator of random programs, the loader, every kernel that run.py and
+the checks launch, and the scripts; what the interpreter computes for the checks is left to the
+other machine (expected.py), which takes less time there than its bytes would to get there. Kernels
+are compiled into OUT-parts; what is there already and would come out the same (the compiler, the
+source and the command are the same) is kept.
 """
 
 import argparse
+import concurrent.futures
 import hashlib
 import json
 import lzma
@@ -15,31 +18,34 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
-
-import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "tests", "gpu")]
 
 import cases  # noqa: E402
-import numerics  # noqa: E402
 import plan  # noqa: E402
 
 SCRIPTS = {
-    "bench": ["run.py", "plan.py", "harness.py", "peers.py", "families.py", "report.py", "host.py",
-              "dryrun.py", "host_launch.c", "configs.json", "sanitize.sh"],
+    "bench": ["run.py", "plan.py", "harness.py", "peers.py", "peers_norm.py", "peers_products.py",
+              "peers_rows.py", "families.py", "families_norm.py", "families_products.py",
+              "family.py", "report.py", "host.py", "unpack.py", "dryrun.py", "host_launch.c",
+              "configs.json", "sanitize.sh"],
     "tests/gpu": ["checks.py", "cases.py", "checks_add.py", "checks_cases.py", "checks_loader.py", "checks_rows.py",
                   "checks_sass.py", "device.py", "fake_cuda.py", "numerics.py", "support.py",
                   "ulp.py"],
     "runtime/python": ["tkcrt.py"],
 }
-# What differential.py and random_programs.py need, as it lies in the repository.
-TREES = {"tests/emulator": ".py", "tests/gpu": ".py", "tests/run": ".py", "examples": ".tk"}
+# What differential.py, random_programs.py and expected.py need, as it lies in the repository.
+TREES = {"tests/emulator": (".py",), "tests/gpu": (".py", ".tk"), "tests/run": (".py",),
+         "examples": (".tk",), "bench": ("plan.py", "expected.py")}
 # Files beside the cubins: what is compiled there, for the compile time and by ulp.py.
 SOURCES = ["examples/01_vector_add.tk", "tests/gpu/functions.tk"]
-_LIMIT_BYTES = 64 << 20
+# What unpack.py makes in the folder, which does not travel.
+UNPACKED = ("cubins", "tools", "expected", "emulated")
+_LIMIT_BYTES = 50 << 20
 
 
 def parse_arguments():
@@ -50,6 +56,8 @@ def parse_arguments():
     parser.add_argument("--library", required=True, help="libtkcrt.so")
     parser.add_argument("--host-launch", help="the program of host_launch.c")
     parser.add_argument("--out", required=True)
+    parser.add_argument("--only", action="append", metavar="FAMILY",
+                        help="kernels of these families alone, and none of the checks")
     return parser.parse_args()
 
 
@@ -95,28 +103,43 @@ class Stamps:
             json.dump(self.used, file, indent=0, sort_keys=True)
 
 
+def compile_one(command, target):
+    """None, or what the compiler says when it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return None
+    remove_files(target, target + ".json")
+    return done.stderr.strip() or f"status {done.returncode}"
+
+
 def compile_specs(specs, tkc, tkc_digest, folder):
-    """Compiles one after the other. [file name: message] of those that fail."""
+    """Compiles what is not there yet. {file name: message} of those that fail."""
     os.makedirs(folder, exist_ok=True)
-    stamps, failed, made = Stamps(os.path.join(folder, "stamps.json")), {}, 0
+    stamps, jobs = Stamps(os.path.join(folder, "stamps.json")), {}
     for spec in specs:
         target = os.path.join(folder, spec.file_name)
         command = spec.command(tkc, ROOT, target)
         digest = digest_of(os.path.join(ROOT, spec.source), words=[tkc_digest, *command[1:]])
-        if stamps.is_current(spec.file_name, digest) and os.path.exists(target + ".json"):
-            continue
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        made += 1
-        if done.returncode:
-            failed[spec.file_name] = done.stderr.strip() or f"status {done.returncode}"
-            stamps.used.pop(spec.file_name)
-            remove_files(target, target + ".json")
+        if not stamps.is_current(spec.file_name, digest) or not os.path.exists(target + ".json"):
+            jobs[spec.file_name] = (command, target)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        messages = list(pool.map(compile_one, *zip(*jobs.values()))) if jobs else []
+    failed = {name: message for name, message in zip(jobs, messages) if message}
+    for name in failed:
+        stamps.used.pop(name)
     stamps.save()
     remove_others(folder, [n for s in specs for n in (s.file_name, s.file_name + ".json")])
-    print(f"{len(specs)} kernels, {made} compiled, {len(failed)} failed")
+    print(f"{len(specs)} kernels, {len(jobs)} compiled, {len(failed)} failed")
     for name, message in failed.items():
         print(f"FAILED {name}: {message}", file=sys.stderr)
     return failed
+
+
+def pack_kernels(folder, out):
+    """One archive of the kernels: they have most of their bytes in common."""
+    with tarfile.open(os.path.join(out, "cubins.tar.xz"), "w:xz") as archive:
+        for name in sorted(set(os.listdir(folder)) - {"stamps.json"}):
+            archive.add(os.path.join(folder, name), name)
 
 
 def remove_files(*paths):
@@ -132,81 +155,16 @@ def remove_others(folder, names):
         os.remove(os.path.join(folder, name))
 
 
-def has_interpreter(tkc):
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [tkc, "run", os.path.join(ROOT, cases.ADD), "-k", "vector_add", "x=ones:f32:4",
-             "y=ones:f32:4", "z=empty:f32:4", "--out", f"z=@{folder}/z.npy"],
-            capture_output=True, text=True, check=False)
-        return done.returncode == 0
-
-
-def interpret(run, tkc, target):
-    """One run of the interpreter into an .npz; a message when it fails."""
-    with tempfile.TemporaryDirectory() as folder:
-        words = [tkc, "run", os.path.join(ROOT, run.source), "-k", run.kernel, f"-DT={run.dtype}",
-                 *(f"-D{name}={value}" for name, value in run.defines)]
-        for name, array in run.inputs().items():
-            np.save(os.path.join(folder, name + ".npy"), array)
-            words.append(f"{name}=@{folder}/{name}.npy")
-        extents = "x".join(str(extent) for extent in run.output_shape())
-        words.append(f"{run.output}=empty:{run.dtype}:{extents}")
-        if run.source == cases.ADD_PTR:
-            words.append(f"n={run.length}")
-        words += ["--out", f"{run.output}=@{folder}/out.npy"]
-        if not run.is_add:
-            words += ["--bound", f"{run.output}=@{folder}/bound.npy"]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode:
-            return done.stderr.strip() or f"status {done.returncode}"
-        arrays = {"out": np.load(os.path.join(folder, "out.npy"))}
-        if not run.is_add:
-            bound = np.load(os.path.join(folder, "bound.npy"))
-            arrays["bound"] = numerics.pack_bound(bound)
-        np.savez_compressed(target, **arrays)
-    return None
-
-
-def interpret_all(tkc, tkc_digest, folder):
-    """Expected results of the checks. {file name: message} of the runs that fail."""
-    os.makedirs(folder, exist_ok=True)
-    stamps, failed, runs = Stamps(os.path.join(folder, "stamps.json")), {}, cases.interpreted()
-    rules = digest_of(cases.__file__, os.path.join(ROOT, "tests/gpu/numerics.py"))
-    for run in runs:
-        target = os.path.join(folder, run.file_name)
-        digest = digest_of(os.path.join(ROOT, run.source), words=[tkc_digest, rules])
-        if stamps.is_current(run.file_name, digest) and os.path.exists(target):
-            continue
-        message = interpret(run, tkc, target)
-        if message:
-            failed[run.file_name] = message
-            stamps.used.pop(run.file_name)
-            remove_files(target)
-    stamps.save()
-    remove_others(folder, [run.file_name for run in runs])
-    print(f"{len(runs)} runs of the interpreter, {len(failed)} failed")
-    for name, message in list(failed.items())[:8]:
-        print(f"FAILED {name}: {message}", file=sys.stderr)
-    return failed
-
-
-def prepare_cases(tkc, folder):
-    """The cases of tests/emulator, by a process of its own. {what: message} of what fails."""
-    script = os.path.join(ROOT, "tests/gpu/prepare_cases.py")
-    done = subprocess.run([sys.executable, script, f"--tkc={tkc}", f"--out={folder}"], check=False)
-    return {"cases": f"status {done.returncode}"} if done.returncode else {}
-
-
 def copy_files(options, out):
     for folder, names in SCRIPTS.items():
         for name in names:
             shutil.copy2(os.path.join(ROOT, folder, name), os.path.join(out, name))
-    for folder, ending in TREES.items():
+    for folder, endings in TREES.items():
         target = os.path.join(out, "tree", folder)
         shutil.rmtree(target, ignore_errors=True)
         os.makedirs(target)
         for name in sorted(os.listdir(os.path.join(ROOT, folder))):
-            if name.endswith(ending):
+            if name.endswith(endings):
                 shutil.copy2(os.path.join(ROOT, folder, name), target)
     os.makedirs(os.path.join(out, "sources"), exist_ok=True)
     for source in SOURCES:
@@ -226,24 +184,21 @@ def main():
     options = parse_arguments()
     out, start = os.path.abspath(options.out), time.perf_counter()
     os.makedirs(out, exist_ok=True)
+    for name in UNPACKED:
+        shutil.rmtree(os.path.join(out, name), ignore_errors=True)
     copy_files(options, out)
     with tempfile.TemporaryDirectory() as folder:
         tkc = shutil.copy2(options.tkc, folder)  # it may be rebuilt meanwhile
         digest = digest_of(tkc)
         pack_tool(tkc, "tkc", out, digest)
         pack_tool(options.fuzz, "tk-fuzz", out, digest_of(options.fuzz))
-        specs = plan.specs_of(plan.load_cases(os.path.join(ROOT, "bench/configs.json")))
-        specs = list(dict.fromkeys([*cases.all_specs(), *specs]))
-        failed = compile_specs(specs, tkc, digest, os.path.join(out, "cubins"))
-        interpreter = has_interpreter(tkc)
-        if interpreter:
-            failed.update(interpret_all(tkc, digest, os.path.join(out, "expected")))
-            failed.update(prepare_cases(tkc, os.path.join(out, "emulated")))
-        else:
-            shutil.rmtree(os.path.join(out, "expected"), ignore_errors=True)
-            print("this tkc has no interpreter: the checks compare with NumPy alone")
-    manifest = {"tkc_sha256": digest, "kernels": len(specs), "failed": failed,
-                "interpreter": interpreter}
+        specs = plan.specs_of(plan.load_cases(os.path.join(ROOT, "bench/configs.json"),
+                                              only=options.only))
+        specs = list(dict.fromkeys([*([] if options.only else cases.all_specs()), *specs]))
+        parts = os.path.join(out + "-parts", "cubins")
+        failed = compile_specs(specs, tkc, digest, parts)
+        pack_kernels(parts, out)
+    manifest = {"tkc_sha256": digest, "kernels": len(specs), "failed": failed}
     with open(os.path.join(out, "manifest.json"), "w", encoding="utf-8") as file:
         json.dump(manifest, file, indent=1)
     size = folder_bytes(out)

@@ -12,37 +12,39 @@ import plan
 import tkcrt
 
 _FIRST_ADDRESS = 1 << 34
-_TENSORS = {"vector_add": {name: ("N",) for name in "xyz"},
-            "softmax": {"x": ("M", "N"), "y": ("M", "N")},
-            "rms_norm": {"x": ("M", "N"), "w": ("N",), "y": ("M", "N")}}
 
 
 def _fake_tensors(case):
     """Views of the case's tensors at addresses that do not overlap."""
     views, address = {}, _FIRST_ADDRESS
-    for name, dims in _TENSORS[case.family].items():
-        shape = tuple(case.sizes[dim] for dim in dims)
-        strides = (shape[1], 1) if len(shape) == 2 else (1,)
-        views[name] = device.View(address, shape, strides, case.dtype)
-        size = plan.ELEMENT_BYTES[case.dtype]
-        for extent in shape:
+    for tensor in case.tensors:
+        strides, size = [], 1
+        for extent in reversed(tensor.shape):
+            strides.insert(0, size)
             size *= extent
-        address += -(-size // 512) * 512
+        views[tensor.name] = device.View(address, tensor.shape, tuple(strides), tensor.dtype)
+        address += -(-size * plan.ELEMENT_BYTES[tensor.dtype] // 512) * 512
     return views
 
 
-def _bind(emulator, case, config, folder):
-    """The encoded launch of a configuration, as a sentence."""
-    path = os.path.join(folder, "cubins", config.spec.file_name)
+def _argument(views, arg):
+    if isinstance(arg, plan.Rows):
+        whole = views[arg.tensor]
+        return device.View(whole.data_ptr(), (arg.count, *whole.shape[1:]), whole.stride(),
+                           whole.dtype)
+    return views.get(arg, arg) if isinstance(arg, str) else arg
+
+
+def _bind(emulator, views, launch, folder):
+    """An encoded launch, as a sentence."""
+    path = os.path.join(folder, "cubins", launch.spec.file_name)
     module = tkcrt.Module(path, resolver=emulator.resolver)
     emulator.register(module.metadata)
-    kernel = module.kernel(config.spec.kernel)
-    views = _fake_tensors(case)
-    args = [views.get(arg, arg) if isinstance(arg, str) else arg for arg in config.args]
-    bound = kernel.bind(*args)
+    kernel = module.kernel(launch.spec.kernel)
+    bound = kernel.bind(*(_argument(views, arg) for arg in launch.args))
     info = json.loads(kernel.describe(bound.variant))
     resources = info["resources"]
-    return f"{info['id']} grid {bound.grid} block {bound.block[0]}, " \
+    return f"{launch.spec.kernel} {info['id']} grid {bound.grid} block {bound.block[0]}, " \
            f"{resources['registers']} registers, spills {resources['spill_store_bytes']} B"
 
 
@@ -50,11 +52,12 @@ def list_cases(cases, folder):
     """Prints what would run. The problems, as texts."""
     emulator, problems = fake_cuda.Emulator(), []
     for case in cases:
-        print(f"{case.family} {case.shape_text} {case.dtype}: {len(case.triton)} of Triton, torch")
+        print(f"{case.name}: {len(case.triton)} of Triton, the library's")
+        views = _fake_tensors(case)
         for config in case.tkc:
             try:
-                print(f"  tkc {config.label}: {_bind(emulator, case, config, folder)}")
-            except (tkcrt.Error, OSError, TypeError) as error:
-                problems.append(f"{case.family} {case.shape_text} {case.dtype} {config.label}: "
-                                f"{error}")
+                bound = [_bind(emulator, views, launch, folder) for launch in config.launches]
+                print(f"  tkc {config.label}: {'; '.join(bound)}")
+            except (tkcrt.Error, OSError, TypeError, KeyError) as error:
+                problems.append(f"{case.name} {config.label}: {error!r}")
     return problems

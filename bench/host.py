@@ -6,7 +6,6 @@ C (host_launch.c) and from Python, with Triton's launch of the same addition bes
 """
 
 import json
-import lzma
 import os
 import shutil
 import statistics
@@ -14,16 +13,9 @@ import subprocess
 import tempfile
 import time
 
+import unpack
+
 RUNS = 20
-
-
-def unpack_tool(folder, out):
-    """The compiler of the bundle, unpacked into `out`."""
-    path = os.path.join(out, "tkc")
-    with lzma.open(os.path.join(folder, "tkc.xz")) as source, open(path, "wb") as target:
-        shutil.copyfileobj(source, target)
-    os.chmod(path, 0o755)
-    return path
 
 
 def _median_ms(command):
@@ -38,7 +30,7 @@ def _median_ms(command):
 def compile_times(folder):
     """{what: text}."""
     with tempfile.TemporaryDirectory() as out:
-        tkc = unpack_tool(folder, out)
+        tkc = unpack.tool(folder, "tkc")
         ask = [tkc, "--version"]
         version = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
         result = {"version": version, "tkc --version": _median_ms(ask)}

@@ -1,11 +1,16 @@
 """The results as a table for people, as Markdown for docs/performance.md, and their means.
 
-A row is {"family", "shape", "dtype", "bytes", "tkc": [candidate...], "triton": [...],
-"torch": [...], "problems": [...]}; a candidate is {"label", "us", "least_us", "spread",
-"host_bound"}. Ratios are the peer's time over tkc's: above 1, tkc is faster.
+A row is {"family", "shape", "dtype", "work", "unit", "tkc": [candidate...], "triton": [...],
+"library": [...], "problems": [...]}; a candidate is {"label", "us", "least_us", "spread",
+"host_bound"}; the unit is GB/s of bytes or TFLOP/s of operations. Ratios are the peer's time over
+tkc's: above 1, tkc is faster. The library is what PyTorch calls.
 """
 
 import math
+
+SIDES = {"tkc": "tkc", "triton": "Triton", "library": "library"}
+PEERS = ("triton", "library")
+_PER_MICROSECOND = {"GB/s": 1e3, "TFLOP/s": 1e6}
 
 
 def best(row, side):
@@ -19,8 +24,9 @@ def ratio(row, side):
     return theirs["us"] / ours["us"] if ours and theirs else None
 
 
-def bandwidth(row, candidate):
-    return row["bytes"] / candidate["us"] / 1e3
+def rate(row, candidate):
+    """What a candidate reached, in the row's unit."""
+    return row["work"] / candidate["us"] / _PER_MICROSECOND[row["unit"]]
 
 
 def geometric_mean(values):
@@ -28,12 +34,12 @@ def geometric_mean(values):
 
 
 def _cell(row, side):
-    """(microseconds, GB/s, configuration) as text."""
+    """(microseconds, rate, configuration) as text."""
     candidate = best(row, side)
     if candidate is None:
         return "-", "-", "-"
     mark = "!" if candidate["host_bound"] else ""
-    return f"{candidate['us']:.1f}{mark}", f"{bandwidth(row, candidate):.0f}", candidate["label"]
+    return f"{candidate['us']:.1f}{mark}", f"{rate(row, candidate):.0f}", candidate["label"]
 
 
 def _number(value):
@@ -42,13 +48,15 @@ def _number(value):
 
 def table_lines(rows):
     """Headings and one list of texts per row."""
-    head = ["name", "shape", "type", "tkc us", "GB/s", "configuration", "Triton us", "GB/s",
-            "configuration", "torch us", "GB/s", "Triton/tkc", "torch/tkc"]
+    head = ["name", "shape", "type", "unit"]
+    for name in SIDES.values():
+        head += [f"{name} us", f"{name} rate", "configuration"]
+    head += [f"{SIDES[side]}/tkc" for side in PEERS]
     lines = []
     for row in rows:
-        lines.append([row["family"], row["shape"], row["dtype"], *_cell(row, "tkc"),
-                      *_cell(row, "triton"), *_cell(row, "torch")[:2],
-                      _number(ratio(row, "triton")), _number(ratio(row, "torch"))])
+        cells = [text_of for side in SIDES for text_of in _cell(row, side)]
+        lines.append([row["family"], row["shape"], row["dtype"], row["unit"], *cells,
+                      *(_number(ratio(row, side)) for side in PEERS)])
     return head, lines
 
 
@@ -57,7 +65,7 @@ def summary(rows):
     result = {}
     for family in dict.fromkeys(row["family"] for row in rows):
         result[family] = {}
-        for side in ("triton", "torch"):
+        for side in PEERS:
             ratios = [ratio(row, side) for row in rows if row["family"] == family]
             ratios = [value for value in ratios if value is not None]
             if ratios:
@@ -68,8 +76,8 @@ def summary(rows):
 def _summary_lines(rows):
     for family, sides in summary(rows).items():
         for side, (mean, least) in sides.items():
-            name = {"triton": "Triton", "torch": "torch"}[side]
-            yield f"{family}: {name} time / tkc time: geometric mean {mean:.3f}, least {least:.3f}"
+            yield f"{family}: {SIDES[side]} time / tkc time: geometric mean {mean:.3f}, " \
+                  f"least {least:.3f}"
 
 
 def host_lines(results):
@@ -94,7 +102,7 @@ def text(results):
     for line in [head, *lines]:
         out.append("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
     out += list(_summary_lines(rows))
-    if any(c["host_bound"] for row in rows for side in ("tkc", "triton", "torch")
+    if any(c["host_bound"] for row in rows for side in SIDES
            for c in row[side]):
         out.append("!: the device waited for the host in most rounds")
     return "\n".join(out)

@@ -12,9 +12,7 @@ Status 1 when a check fails, a benchmark's result is wrong or a kernel is missin
 
 import argparse
 import json
-import lzma
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -22,6 +20,7 @@ import traceback
 
 import plan
 import report
+import unpack
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 EXTRAS = ("checks", "differential", "copy", "compile", "host")
@@ -102,12 +101,7 @@ def finish_checks(run, process):
 
 def run_differential(run):
     """The emulator's cases and random programs, compiled here and compared with the interpreter."""
-    tools = {}
-    for name in ("tkc", "tk-fuzz"):
-        tools[name] = os.path.join(run.options.out, name)
-        with lzma.open(os.path.join(FOLDER, name + ".xz")) as source, open(tools[name], "wb") as target:
-            shutil.copyfileobj(source, target)
-        os.chmod(tools[name], 0o755)
+    tools = {name: unpack.tool(FOLDER, name) for name in unpack.TOOLS}
     scripts = os.path.join(FOLDER, "tree", "tests", "gpu")
     count = RANDOM_PROGRAMS // (10 if run.options.quick else 1)
     for script, *words in (("differential.py", "--targets=sm_90a,sm_80,sm_89"),
@@ -140,11 +134,11 @@ def describe_machine(torch, triton):
             f"state ({fields})": state}
 
 
-def load_kernel(config):
-    """The loaded kernel of a configuration."""
+def load_kernel(spec):
+    """The loaded kernel of a compilation."""
     import tkcrt
-    path = os.path.join(FOLDER, "cubins", config.spec.file_name)
-    return tkcrt.Module(path).kernel(config.spec.kernel)
+    path = os.path.join(FOLDER, "cubins", spec.file_name)
+    return tkcrt.Module(path).kernel(spec.kernel)
 
 
 def _resources(kernel, variant):
@@ -161,16 +155,16 @@ def tkc_candidates(run, family, row):
     candidates = {}
     for config in family.case.tkc:
         try:
-            kernel = load_kernel(config)
-            launch, variant = family.tkc(kernel, config.args)
-            row["resources"][config.label] = _resources(kernel, variant)
+            kernels = [load_kernel(launch.spec) for launch in config.launches]
+            launch, variants = family.tkc([(kernel, launch.args) for kernel, launch
+                                           in zip(kernels, config.launches)])
+            row["resources"][config.label] = list(map(_resources, kernels, variants))
             problem = family.verify(launch)
         except Exception as error:  # a missing file, a refusal, a fault: the others go on
             problem = f"{type(error).__name__}: {error}"
         if problem:
             row["problems"].append(f"tkc {config.label}: {problem}")
-            run.failed.append(f"{family.case.family} {family.case.shape_text} "
-                              f"{family.case.dtype} {config.label}")
+            run.failed.append(f"{family.case.name} {config.label}")
         else:
             candidates[config.label] = launch
     return candidates
@@ -180,7 +174,7 @@ def triton_candidates(family, row, refused):
     """{label: callable} of Triton's configurations that compile, fit and are right."""
     candidates, case = {}, family.case
     for config in case.triton:
-        problem = refused.get((case.family, case.shape_text, case.dtype, config.label))
+        problem = refused.get((case.name, config.label))
         if problem is None:
             try:
                 launch = family.triton(config)
@@ -191,6 +185,18 @@ def triton_candidates(family, row, refused):
             row["skipped"].append(f"Triton {config.label}: {problem}")
         else:
             candidates[config.label] = launch
+    return candidates
+
+
+def library_candidates(family, row):
+    """{label: callable} of PyTorch's operations that run."""
+    candidates = {}
+    for label, launch in family.library().items():
+        try:
+            launch()
+            candidates[label] = launch
+        except RuntimeError as error:  # a backend that this machine lacks
+            row["skipped"].append(f"{label}: {str(error).splitlines()[0][:160]}")
     return candidates
 
 
@@ -212,7 +218,7 @@ def _sweep_and_final(run, timer, sides):
     sweep = harness.compare(timer, everyone, 2, budget / 3)
     ranked = [sorted((key for key in everyone if key[0] == side),
                      key=lambda key: sweep[key].median) for side in sides]
-    # Sides take turns: tkc, Triton, torch, tkc, Triton.
+    # Sides take turns: tkc, Triton, library, tkc, Triton.
     chosen = [keys[place] for place in range(2) for keys in ranked if place < len(keys)]
     return sweep, harness.compare(timer, {key: everyone[key] for key in chosen}, rounds, budget)
 
@@ -224,9 +230,10 @@ def run_case(run, timer, case, refused):
     row = {"family": case.family, "shape": case.shape_text, "dtype": case.dtype, "problems": [],
            "skipped": [], "resources": {}}
     family = families.FAMILIES[case.family](case)
-    row["bytes"] = family.moved_bytes
+    row["work"], row["unit"] = family.work(), family.unit
     sides = {"tkc": tkc_candidates(run, family, row),
-             "triton": triton_candidates(family, row, refused), "torch": {"torch": family.peer()}}
+             "triton": triton_candidates(family, row, refused),
+             "library": library_candidates(family, row)}
     sweep, final = _sweep_and_final(run, timer, sides)
     for side in sides:
         row[side] = [_entry(key[1], t) for key, t in final.items() if key[0] == side]
@@ -237,15 +244,16 @@ def run_case(run, timer, case, refused):
 
 
 def _say_row(row):
-    for side in ("tkc", "triton"):
-        figures = [f"{c['label']} {c['us']:.1f}" for c in row[side + "_sweep"]]
+    for side in report.SIDES:
+        figures = [f"{c['label']} {c['us']:.1f} us {report.rate(row, c):.0f}"
+                   for c in row[side + "_sweep"]]
         say(f"  {side}: {', '.join(figures)}")
     for skipped in row["skipped"]:
         say(f"  left out: {skipped}")
     for problem in row["problems"]:
         say(f"  PROBLEM: {problem}")
-    spilling = [f"{label} {r['spills']} B" for label, r in row["resources"].items()
-                if r["spills"]]
+    spilling = [f"{label} {one['spills']} B" for label, all_ in row["resources"].items()
+                for one in all_ if one["spills"]]
     if spilling:
         say(f"  spills: {', '.join(spilling)}")
 
@@ -261,11 +269,10 @@ def run_benchmarks(run, refused):
         try:
             row = run_case(run, timer, case, refused)
         except Exception:  # the other cases still tell something
-            run.failed.append(f"{case.family} {case.shape_text} {case.dtype}: "
-                              f"{traceback.format_exc()}")
+            run.failed.append(f"{case.name}: {traceback.format_exc()}")
             continue
         run.results["rows"].append(row)
-        say(f"{case.family} {case.shape_text} {case.dtype}: {time.perf_counter() - begin:.1f} s")
+        say(f"{case.name}: {time.perf_counter() - begin:.1f} s, {row['unit']}")
         _say_row(row)
         run.save()
 
@@ -276,7 +283,7 @@ def _host_costs():
     spec = cases.add_spec("places", "f32")
     path = os.path.join(FOLDER, "cubins", spec.file_name)
     costs = host.launch_costs_c(FOLDER, path)
-    return {**costs, **host.launch_costs_python(load_kernel(plan.TkcConfig(spec, (), "")))}
+    return {**costs, **host.launch_costs_python(load_kernel(spec))}
 
 
 def run_host(run):
@@ -294,6 +301,10 @@ def run_all(run):
     """Checks and Triton's compilations side by side (neither is timed), then the benchmarks."""
     os.makedirs(run.options.out, exist_ok=True)
     begin = time.perf_counter()
+    if "checks" in run.extras:
+        if unpack.expect(FOLDER):
+            run.failed.append("expected.py failed: see above")
+        say(f"the interpreter's results after {time.perf_counter() - begin:.1f} s")
     checks = start_checks(run.options.out, run.options.quick) if "checks" in run.extras else None
     refused = {}
     if run.cases:
@@ -350,6 +361,7 @@ def main():
             print(report.markdown(json.load(file)), end="")
         return 0
     run = Run(options)
+    unpack.kernels(FOLDER)
     if options.dry_run:
         return dry_run(run)
     run_all(run)

@@ -22,6 +22,7 @@ import checks_loader
 import checks_rows
 import checks_sass
 import support
+import unpack
 
 CHECKS = {"add": checks_add.run, "rows": checks_rows.run, "loader": checks_loader.run,
           "sass": checks_sass.run, "cases": checks_cases.run}
@@ -75,6 +76,7 @@ def _is_spoil_found(scores):
 def main(words=None):
     options = parse_arguments(words)
     folder = os.path.dirname(os.path.abspath(__file__))
+    unpack.kernels(folder)
     bench = support.Bench(folder, dry=options.dry_run, small=options.small,
                           guard=0 if options.exact else 256)
     if options.spoil:

@@ -137,19 +137,21 @@ def layer_norm_backward(rng, size):
     h = (wx - mean[:, None]) * rstd[:, None]
     g = wdy * ww
     dx = (g - g.mean(axis=1)[:, None] - h * (g * h).mean(axis=1)[:, None]) * rstd[:, None]
-    dw = np.stack([(wdy * h)[p::parts].sum(axis=0) for p in range(parts)])
-    db = np.stack([wdy[p::parts].sum(axis=0) for p in range(parts)])
+    args = dict(dy=dy, x=x, w=w, mean=mean.astype(np.float32), rstd=rstd.astype(np.float32))
+    dw = np.stack([(args["dy"] * h)[p::parts].sum(axis=0) for p in range(parts)])
+    db = np.stack([args["dy"].astype(np.float64)[p::parts].sum(axis=0) for p in range(parts)])
     part = "empty:f32:%dx%d" % (parts, n)
-    args = dict(dy=dy, x=x, w=w, mean=mean.astype(np.float32), rstd=rstd.astype(np.float32),
-                dx="empty:f32:%dx%d" % (m, n), dw=part, db=part)
+    args.update(dx="empty:f32:%dx%d" % (m, n), dw=part, db=part)
     return Case(args, dict(dx=dx, dw=dw, db=db), rtol=1e-4, atol=1e-4)
 
 
 @case("05_layer_norm", "layer_norm_sum", (32, 256), (37, 200))
 def layer_norm_sum(rng, size):
-    part = rng.standard_normal(size, dtype=np.float32)
-    return Case(dict(part=part, total="empty:f32:%d" % size[1]),
-                dict(total=part.astype(np.float64).sum(axis=0)), rtol=1e-5, atol=1e-5)
+    w, b = rng.standard_normal((2, *size), dtype=np.float32)
+    out = "empty:f32:%d" % size[1]
+    return Case(dict(dw_part=w, db_part=b, dw=out, db=out),
+                dict(dw=w.astype(np.float64).sum(axis=0), db=b.astype(np.float64).sum(axis=0)),
+                rtol=1e-5, atol=1e-5)
 
 
 def rms_norm(rng, size):
@@ -195,13 +197,13 @@ def attention_math(q, k, v, scale, causal):
     return e / total @ v, (top + np.log(total))[..., 0], e / total
 
 
-@case("06_attention", "attention", (1, 2, 64, False), (2, 1, 50, True))
+@case("06_attention", "attention", (1, 2, 64, False, True), (2, 1, 50, True, True), (1, 1, 50, True, False))
 def attention(rng, size):
-    b, h, s, causal = size
+    b, h, s, causal, split = size
     q, k, v = (rng.standard_normal((b, h, s, 32)).astype(np.float16) for _ in range(3))
     o, lse, _ = attention_math(*wide(q, k, v), 0.2, causal)
     args = dict(q=q, k=k, v=v, o="empty:f16:%dx%dx%dx32" % (b, h, s), lse="empty:f32:%dx%dx%d" % (b, h, s), scale=0.2)
-    return Case(args, dict(o=o, lse=lse), ["D=32", "BM=16", "BN=32", "CAUSAL=%s" % str(causal).lower()],
+    return Case(args, dict(o=o, lse=lse), ["D=32", "BM=16", "BN=32", "CAUSAL=%s" % str(causal).lower(), "SPLIT=%s" % str(split).lower()],
                 rtol=5e-3, atol=5e-3)
 
 
