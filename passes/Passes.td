@@ -68,6 +68,17 @@ def PruneVariants : Pass<"tk-prune-variants", "::mlir::ModuleOp"> {
   }];
 }
 
+def HoistLoads : Pass<"tk-hoist-loads", "::mlir::ModuleOp"> {
+  let summary = "begin loads before the reductions that they do not wait for";
+  let description = [{
+    Requires: phase `LaidOut`. A `tkg.load` of memory that the kernel never writes, whose address does not
+    depend on a reduction or change of layout before it in its block, moves ahead of that, as long as all that move have no more than `most-registers` words of
+    32 bits a thread. Loops and branches are not passed.
+  }];
+  let options = [
+    Option<"mostRegisters", "most-registers", "int64_t", "64", "words of 32 bits a thread of loads that move">];
+}
+
 def MergeReductions : Pass<"tk-merge-reductions", "::mlir::ModuleOp"> {
   let summary = "reductions that do not wait for each other become one";
   let description = [{

@@ -70,6 +70,7 @@ static constexpr Step kPipeline[] = {
     {Phase::Planned, plain<createPruneVariants>},
     {Phase::LaidOut, plain<createAssignLayouts>},
     {Phase::LaidOut, cse},
+    {Phase::LaidOut, plain<createHoistLoads>},
     {Phase::LaidOut, expandAtomics},
     {Phase::LaidOut, plain<createExpandReductions>},
     {Phase::LaidOut, plain<createExpandDots>},

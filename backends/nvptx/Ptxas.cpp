@@ -313,10 +313,10 @@ static std::string pinFileTimes(StringRef ptx) {
   return result;
 }
 
-mlir::FailureOr<Assembly>
-nvptx::assemble(const Assembler &assembler, StringRef ptx, const Target &target,
-                const AssembleOptions &options, mlir::Location loc,
-                llvm::function_ref<mlir::Location(StringRef)> locOf) {
+/// One run of ptxas.
+static mlir::FailureOr<Assembly> assembleOnce(const Assembler &assembler, StringRef ptx, const Target &target,
+                                              const AssembleOptions &options, mlir::Location loc,
+                                              std::vector<PtxasNote> &notes) {
   MemoryFile in("ptx"), out("cubin"), log("log");
   bool written = in.write(ptx.contains(".file") ? pinFileTimes(ptx) : ptx.str());
   if (!in.isOpen() || !out.isOpen() || !log.isOpen() || !written)
@@ -342,9 +342,7 @@ nvptx::assemble(const Assembler &assembler, StringRef ptx, const Target &target,
     reason = "it wrote no binary";
   if (status != 0 || result.cubin.empty())
     return reportFailure(assembler, ptx, result.log, reason, target, options, loc);
-  std::vector<PtxasNote> notes;
   parsePtxasLog(result.log, result.resources, notes);
-  reportNotes(result, notes, options.dynamicShared, locOf);
   result.version = findVersion(result.cubin);
   if (result.version.empty())
     result.version = askVersion(assembler.path);
@@ -354,6 +352,56 @@ nvptx::assemble(const Assembler &assembler, StringRef ptx, const Target &target,
 //===----------------------------------------------------------------------===//
 // Disassembly
 //===----------------------------------------------------------------------===//
+
+static int64_t spilledBytes(const Assembly &assembly) {
+  int64_t bytes = 0;
+  for (const auto &entry : assembly.resources)
+    bytes += entry.second.spillStoreBytes + entry.second.spillLoadBytes;
+  return bytes;
+}
+
+/// The same text with `.minnctapersm 1` on entries that spilled: without it ptxas, once it spills, may go on
+/// with half the registers that a thread of the block can have. Empty when there is nothing to change.
+static std::string withAllRegisters(StringRef ptx, const Assembly &assembly) {
+  std::string text;
+  bool spills = false, changed = false;
+  for (StringRef rest = ptx; !rest.empty();) {
+    auto [line, more] = rest.split('\n');
+    rest = more;
+    text += (line + "\n").str();
+    if (size_t at = line.find(".entry "); at != StringRef::npos) {
+      StringRef name = line.substr(at + 7).take_until([](char c) { return c == '(' || c == ' '; });
+      auto known = assembly.resources.find(name);
+      spills = known != assembly.resources.end() && known->second.spillStoreBytes > 0;
+    }
+    if (spills && line.starts_with(".reqntid") && !rest.starts_with(".m")) {
+      text += ".minnctapersm 1\n";
+      changed = true;
+    }
+  }
+  return changed ? text : "";
+}
+
+mlir::FailureOr<Assembly>
+nvptx::assemble(const Assembler &assembler, StringRef ptx, const Target &target,
+                const AssembleOptions &options, mlir::Location loc,
+                llvm::function_ref<mlir::Location(StringRef)> locOf) {
+  std::vector<PtxasNote> notes, otherNotes;
+  mlir::FailureOr<Assembly> result = assembleOnce(assembler, ptx, target, options, loc, notes);
+  if (failed(result))
+    return result;
+  // Text of the user's is assembled as it stands.
+  std::string again = options.inputName.empty() && spilledBytes(*result) ? withAllRegisters(ptx, *result) : "";
+  if (!again.empty()) {
+    mlir::FailureOr<Assembly> other = assembleOnce(assembler, again, target, options, loc, otherNotes);
+    if (succeeded(other) && spilledBytes(*other) < spilledBytes(*result)) {
+      *result = std::move(*other);
+      notes = std::move(otherNotes);
+    }
+  }
+  reportNotes(*result, notes, options.dynamicShared, locOf);
+  return result;
+}
 
 /// nvdisasm or cuobjdump; empty when there is neither.
 static std::string findDisassembler(const Assembler &assembler, bool hermetic) {
