@@ -1,6 +1,6 @@
 """Makes the folder that is taken to a machine with a GPU: `cmake --build ... --target gpu-bundle`.
 
-    bundle.py --tkc=PATH --fuzz=PATH --library=libtkcrt.so --host-launch=PATH --out=build/gpu
+    bundle.py --tkc=PATH --fuzz=PATH --library=libtkcrt.so --host-launch=PATH --out=build/gpu [--planted=PATH]
 
 It holds the compiler, the generator of random programs, the loader, every kernel that run.py and
 the checks launch, and the scripts; what the interpreter computes for the checks is left to the
@@ -38,9 +38,10 @@ SCRIPTS = {
                   "ulp.py"],
     "runtime/python": ["tkcrt.py"],
 }
-# What differential.py, random_programs.py and expected.py need, as it lies in the repository.
+# What differential.py, random_programs.py, hunt.py and expected.py need, as it lies in the repository.
 TREES = {"tests/emulator": (".py",), "tests/gpu": (".py", ".tk"), "tests/run": (".py",),
-         "examples": (".tk",), "bench": ("plan.py", "expected.py")}
+         "examples": (".tk",), "tests/faults": (".py", ".faults"),
+         "bench": ("plan.py", "expected.py")}
 # Files beside the cubins: what is compiled there, for the compile time and by ulp.py.
 SOURCES = ["examples/01_vector_add.tk", "tests/gpu/functions.tk"]
 # What unpack.py makes in the folder, which does not travel.
@@ -53,6 +54,7 @@ def parse_arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tkc", required=True)
     parser.add_argument("--fuzz", required=True, help="tk-fuzz")
+    parser.add_argument("--planted", help="the tkc of what tests/faults/plant.py made; left out where there is none")
     parser.add_argument("--library", required=True, help="libtkcrt.so")
     parser.add_argument("--host-launch", help="the program of host_launch.c")
     parser.add_argument("--out", required=True)
@@ -192,6 +194,8 @@ def main():
         digest = digest_of(tkc)
         pack_tool(tkc, "tkc", out, digest)
         pack_tool(options.fuzz, "tk-fuzz", out, digest_of(options.fuzz))
+        if options.planted and os.path.exists(options.planted):
+            pack_tool(options.planted, "tkc-planted", out, digest_of(options.planted))
         specs = plan.specs_of(plan.load_cases(os.path.join(ROOT, "bench/configs.json"),
                                               only=options.only))
         specs = list(dict.fromkeys([*([] if options.only else cases.all_specs()), *specs]))

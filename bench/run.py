@@ -2,7 +2,8 @@
 
     python3 run.py                      everything: checks, then benchmarks, one table last
     python3 run.py --quick              fewer shapes and rounds
-    python3 run.py --only=softmax       one of: checks differential copy compile host, or a family; repeatable
+    python3 run.py --only=softmax       one of: checks differential random faults shrinking copy compile host, or a family;
+                                      repeatable
     python3 run.py --out=DIR            where results.json, results.md and checks.json go
     python3 run.py --markdown [DIR]     the table of an earlier run, for docs/performance.md
     python3 run.py --dry-run            no GPU: the checks on an emulated driver, and what would run
@@ -23,10 +24,13 @@ import report
 import unpack
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-EXTRAS = ("checks", "differential", "copy", "compile", "host")
+EXTRAS = ("checks", "differential", "random", "copy", "compile", "host")
+ASKED_FOR = ("faults", "shrinking")  # only when named
+SUITES = ("checks", "differential", "random", *ASKED_FOR)  # without torch
 CHECKS_LIMIT_S = 240
 COMPILE_LIMIT_S = 100
-DIFFERENTIAL_LIMIT_S, RANDOM_PROGRAMS = 240, 1000
+DIFFERENTIAL_LIMIT_S, RANDOM_PROGRAMS, EFFORT_PROGRAMS = 560, 4000, 500
+FAULTS_LIMIT_S = 540
 
 
 def parse_arguments(words=None):
@@ -54,7 +58,7 @@ class Run:
 
     def __init__(self, options):
         self.options = options
-        families = [n for n in options.only or [] if n not in EXTRAS]
+        families = [n for n in options.only or [] if n not in EXTRAS + ASKED_FOR]
         wants_all = not options.only
         cases = plan.load_cases(options.configs, options.quick, families or None)
         known = {case.family for case in cases}
@@ -62,7 +66,7 @@ class Run:
             raise SystemExit(f"run.py: no family `{name}`; there are {', '.join(sorted(known))}, "
                              f"{', '.join(EXTRAS)}")
         self.cases = cases if wants_all or families else []
-        self.extras = set(EXTRAS) if wants_all else set(options.only) & set(EXTRAS)
+        self.extras = set(EXTRAS) if wants_all else set(options.only) & set(EXTRAS + ASKED_FOR)
         self.results = {"rows": [], "quick": options.quick, "rounds": options.rounds,
                         "budget_ms": options.budget_ms}
         self.failed = []
@@ -99,24 +103,57 @@ def finish_checks(run, process):
         run.failed.append(f"checks: status {process.returncode}")
 
 
-def run_differential(run):
-    """The emulator's cases and random programs, compiled here and compared with the interpreter."""
-    tools = {name: unpack.tool(FOLDER, name) for name in unpack.TOOLS}
-    scripts = os.path.join(FOLDER, "tree", "tests", "gpu")
-    count = RANDOM_PROGRAMS // (10 if run.options.quick else 1)
-    for script, *words in (("differential.py", "--targets=sm_90a,sm_80,sm_89"),
-                           ("random_programs.py", f"--fuzz={tools['tk-fuzz']}", f"--count={count}")):
-        command = [sys.executable, os.path.join(scripts, script), f"--tkc={tools['tkc']}", *words]
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=DIFFERENTIAL_LIMIT_S, check=False)
-            text, status = done.stdout.decode(errors="replace"), done.returncode
-        except subprocess.TimeoutExpired as error:
-            text, status = (error.stdout or b"").decode(errors="replace"), "stopped"
-        # Kernels that print write here too.
-        say("\n".join(line for line in text.splitlines() if "FAILED" in line or " cases" in line
-                      or " programs" in line))
+def run_script(run, limit, marks, script, *words):
+    """A script of the bundle's tree; what it says on lines with one of the marks is shown."""
+    command = [sys.executable, "-W", "ignore", os.path.join(FOLDER, "tree", "tests", script), *words]
+    start = time.monotonic()
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=limit, check=False)
+        text, status = done.stdout.decode(errors="replace"), done.returncode
         if status:
-            run.failed.append(f"{script}: status {status}")
+            text += done.stderr.decode(errors="replace")[-2000:]
+    except subprocess.TimeoutExpired as error:
+        text, status = (error.stdout or b"").decode(errors="replace"), "stopped"
+    # Kernels that print write here too.
+    say("\n".join(line for line in text.splitlines() if any(mark in line for mark in marks)))
+    say(f"{script} {' '.join(words[1:])}: {time.monotonic() - start:.0f} s, status {status}")
+    with open(os.path.join(run.options.out, os.path.basename(script) + ".txt"), "a", encoding="utf-8") as file:
+        file.write(text)
+    if status:
+        run.failed.append(f"{script}: status {status}")
+
+
+def run_differential(run):
+    """The emulator's cases, compiled here and compared with the interpreter."""
+    tkc = "--tkc=" + unpack.tool(FOLDER, "tkc")
+    marks = ("FAILED", " cases", "Error")
+    run_script(run, DIFFERENTIAL_LIMIT_S, marks, "gpu/differential.py", tkc,
+               *(() if run.options.quick else ("--grid",)))
+    run_script(run, DIFFERENTIAL_LIMIT_S, marks, "gpu/differential.py", tkc, "--targets=sm_80,sm_89")
+
+
+def run_random(run):
+    """Random programs, compiled here and compared with the interpreter."""
+    tools = {name: unpack.tool(FOLDER, name) for name in ("tkc", "tk-fuzz")}
+    part = 10 if run.options.quick else 1
+    run_script(run, DIFFERENTIAL_LIMIT_S, ("FAILED", " programs", "smaller", "Error"), "gpu/random_programs.py",
+               f"--tkc={tools['tkc']}", f"--fuzz={tools['tk-fuzz']}",
+               f"--count={RANDOM_PROGRAMS // part}", f"--levels={EFFORT_PROGRAMS // part}",
+               "--failures=" + os.path.join(run.options.out, "failures"))
+
+
+def run_faults(run):
+    """Planted faults, hunted by the emulator's cases on the GPU."""
+    tkc = "--tkc=" + unpack.tool(FOLDER, "tkc-planted")
+    run_script(run, FAULTS_LIMIT_S, ("planted", "NOT CAUGHT", "Error"), "faults/hunt.py", tkc, "--device",
+               f"--total={FAULTS_LIMIT_S - 120}", "--limit=100", "--json=" + os.path.join(run.options.out, "faults.json"))
+
+
+def run_shrinking(run):
+    """How small the random programs get that show planted faults."""
+    tools = {name: unpack.tool(FOLDER, name) for name in ("tkc-planted", "tk-fuzz")}
+    run_script(run, FAULTS_LIMIT_S, (" lines", "Error"), "faults/shrink.py", f"--tkc={tools['tkc-planted']}",
+               f"--fuzz={tools['tk-fuzz']}", "--out=" + os.path.join(run.options.out, "shrunk"))
 
 
 def describe_machine(torch, triton):
@@ -317,7 +354,13 @@ def run_all(run):
     if "differential" in run.extras:
         run_differential(run)
         say(f"differential suite done after {time.perf_counter() - begin:.1f} s")
-    if run.cases or run.extras - {"checks", "differential"}:
+    if "random" in run.extras:
+        run_random(run)
+    if "faults" in run.extras:
+        run_faults(run)
+    if "shrinking" in run.extras:
+        run_shrinking(run)
+    if run.cases or run.extras - set(SUITES):
         import torch
         import triton
         run.results.update(describe_machine(torch, triton))
@@ -329,7 +372,7 @@ def run_all(run):
 
 
 def show_results(run):
-    if run.cases or run.extras - {"checks", "differential"}:
+    if run.cases or run.extras - set(SUITES):
         with open(os.path.join(run.options.out, "results.md"), "w", encoding="utf-8") as file:
             file.write(report.markdown(run.results))
         say(report.text(run.results))

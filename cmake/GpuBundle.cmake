@@ -25,5 +25,6 @@ add_custom_target(gpu-bundle
   COMMAND ${TKC_BUNDLE_PYTHON} ${CMAKE_SOURCE_DIR}/bench/bundle.py
           --tkc=$<TARGET_FILE:tkc> --fuzz=$<TARGET_FILE:tk-fuzz> --library=$<TARGET_FILE:tkcrt_gpu>
           --host-launch=$<TARGET_FILE:host_launch> --out=${CMAKE_SOURCE_DIR}/build/gpu
+          --planted=${CMAKE_SOURCE_DIR}/build/planted/build/bin/tkc
   DEPENDS tkc tk-fuzz tkcrt_gpu host_launch
   COMMENT "kernels, loader and scripts for a machine with a GPU: build/gpu" USES_TERMINAL VERBATIM)

@@ -3,7 +3,7 @@
 // Requires: phase Planned.
 // Ensures:  phase LaidOut. Every tile type has its layout; operations whose tiles must agree agree;
 //           where a reduction, expand_dims or broadcast gives or needs another layout than planned
-//           for its neighbour, a tkg.convert stands between, and remark TK4103 says what it costs.
+//           for its neighbour, a tkg.convert stands between.
 // Fails:    never.
 //
 //   %s = tk.reduce %x axis 1 ... {tkg.layouts = [#A]} : tensor<4x64xf32> -> tensor<4xf32>
@@ -14,9 +14,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/Phases.h"
-#include "ir/diagnostics/Diagnostics.h"
-#include "ir/tk/Elements.h"
 #include "passes/Passes.h"
+#include "passes/SharedTiles.h"
 #include "passes/analysis/LayoutPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -60,32 +59,14 @@ static void retypeConstant(arith::ConstantOp constant) {
   constant.setValueAttr(dense.resizeSplat(type));
 }
 
-static Value convert(OpBuilder &builder, Location loc, Value tile, const LinearLayout &wanted) {
-  LinearLayout have = tkg::layoutOf(tile.getType()).getMap();
-  bool renames = llvm::cantFail(LayoutConversion::create(have, wanted)).isRenaming();
-  StringRef how = renames ? "registers" : "shared";
-  auto type = tkg::withLayout(tile.getType(), tkg::LayoutAttr::get(tile.getContext(), wanted));
-  int64_t bytes = type.getNumElements() * elementBytes(type);
-  std::string shown;
-  llvm::raw_string_ostream(shown) << RankedTensorType::get(type.getShape(), type.getElementType());
-  emit<diag::ConversionLeft>(loc, shown, how == "shared" ? "shared memory" : "registers",
-                             how == "shared" ? bytes : 0);
-  return tkg::ConvertOp::create(builder, loc, type, tile, how);
-}
-
-static LinearLayout mapOf(Value tile) { return tkg::layoutOf(tile.getType()).getMap(); }
-
 /// Converts `operand` where the layout it has is not `wanted`.
-static void require(Operation *op, unsigned operand, const LinearLayout &wanted) {
-  Value tile = op->getOperand(operand);
-  if (mapOf(tile) == wanted)
-    return;
+static void require(Operation *op, unsigned operand, const LinearLayout &wanted, StringRef why) {
   OpBuilder builder(op);
-  op->setOperand(operand, convert(builder, op->getLoc(), tile, wanted));
+  op->setOperand(operand, convertTile(builder, op->getLoc(), op->getOperand(operand), wanted, why));
 }
 
 /// Gives a result the layout it has for free, and its users the planned one.
-static void giveNatural(OpResult result, const LinearLayout &natural) {
+static void giveNatural(OpResult result, const LinearLayout &natural, StringRef why) {
   LinearLayout planned = mapOf(result);
   if (planned == natural)
     return;
@@ -93,32 +74,33 @@ static void giveNatural(OpResult result, const LinearLayout &natural) {
   OpBuilder builder(op);
   builder.setInsertionPointAfter(op);
   result.setType(tkg::withLayout(result.getType(), tkg::LayoutAttr::get(op->getContext(), natural)));
-  Value converted = convert(builder, op->getLoc(), result, planned);
+  Value converted = convertTile(builder, op->getLoc(), result, planned, why);
   result.replaceAllUsesExcept(converted, converted.getDefiningOp());
 }
 
 static void settleReduce(ReduceOp reduce) {
   LinearLayout first = mapOf(reduce.getOperands().front());
   for (unsigned i = 0; i < reduce.getOperands().size(); ++i)
-    require(reduce, i, first);
+    require(reduce, i, first, "tiles reduced together have one layout");
   LinearLayout natural = reducedLayout(first, reduce.getAxis());
   for (OpResult result : reduce.getResults())
     if (isa<RankedTensorType>(result.getType()))
-      giveNatural(result, natural);
+      giveNatural(result, natural, "a reduction leaves its result where the operand was");
 }
 
 /// A thread has all parts of a whole.
 static void settleBitcast(BitcastOp bitcast) {
+  constexpr StringLiteral why = "a thread must have all parts of an element";
   int64_t ratio = bitcastRatio(bitcast);
   if (ratio == 1 || !isa<RankedTensorType>(bitcast.getType()))
     return;
   unsigned axis = *bitcast.getAxis();
   LinearLayout from = mapOf(bitcast.getValue()), to = mapOf(bitcast.getResult());
   if (to.shape()[axis] < from.shape()[axis])
-    return require(bitcast, 0, splitElements(to, axis, ratio));
+    return require(bitcast, 0, splitElements(to, axis, ratio), why);
   if (std::optional<LinearLayout> joined = joinElements(to, axis, ratio))
-    return require(bitcast, 0, *joined);
-  giveNatural(bitcast->getResult(0), splitElements(from, axis, ratio));
+    return require(bitcast, 0, *joined, why);
+  giveNatural(bitcast->getResult(0), splitElements(from, axis, ratio), why);
 }
 
 static void settle(Operation *op) {
@@ -127,13 +109,13 @@ static void settle(Operation *op) {
   else if (auto bitcast = dyn_cast<BitcastOp>(op))
     settleBitcast(bitcast);
   else if (auto expand = dyn_cast<ExpandDimsOp>(op))
-    require(op, 0, reducedLayout(mapOf(expand.getResult()), expand.getAxis()));
+    require(op, 0, reducedLayout(mapOf(expand.getResult()), expand.getAxis()),
+            "an axis is added for a tile that lies so");
   else if (auto store = dyn_cast<tkg::StoreOp>(op))
-    require(op, 0, mapOf(store.getOffset()));
+    require(op, 0, mapOf(store.getOffset()), "a store needs the layout of its addresses");
   else if (auto broadcast = dyn_cast<BroadcastOp>(op))
-    require(op, 0,
-            broadcastOperandLayout(mapOf(broadcast.getResult()),
-                                   cast<RankedTensorType>(broadcast.getValue().getType()).getShape()));
+    require(op, 0, broadcastOperandLayout(mapOf(broadcast.getResult()), shapeOf(broadcast.getValue())),
+            "the tile is broadcast to one that lies so");
 }
 
 namespace {

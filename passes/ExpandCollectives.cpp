@@ -77,11 +77,9 @@ void Expansion::scan(ScanOp op) {
   LinearLayout layout = mapOf(operands.front());
   LinearLayout natural = isNaturalOrder(layout, op.getAxis()) ? layout : naturalLayout(layout, op.getAxis());
   for (Value &operand : operands)
-    if (mapOf(operand) != natural)
-      operand = shared.load(shared.spill(operand), tileTypeFor(operand, natural));
+    operand = convertTile(builder, loc, operand, natural, "a scan needs its axis in order");
   for (auto [old, result] : llvm::zip(op.getResults(), scanWarps(op, operands, natural))) {
-    if (result.getType() != old.getType())
-      result = shared.load(shared.spill(result), old.getType());
+    result = convertTile(builder, loc, result, mapOf(old), "a scan leaves its axis in order");
     old.replaceAllUsesWith(result);
   }
 }

@@ -81,7 +81,8 @@ Value Expansion::spill(Value tile, unsigned depthAxis, int64_t depth) {
   for (size_t axis = shape.size(); axis-- > 0;)
     order.push_back(unsigned(axis));
   SmallVector<int32_t> sides(shape.begin(), shape.end());
-  LinearLayout layout = llvm::cantFail(LinearLayout::coalesced(sides, 1, order, ofTile.numLanes(),
+  int32_t vector = std::min<int32_t>(sides.back() & -sides.back(), 128 / int32_t(elementBits(element)));
+  LinearLayout layout = llvm::cantFail(LinearLayout::coalesced(sides, vector, order, ofTile.numLanes(),
                                                                ofTile.numWarps()));
   auto type = RankedTensorType::get(shape, element, tkg::LayoutAttr::get(op->getContext(), layout));
   Attribute zero = builder.getZeroAttr(element);
@@ -120,17 +121,16 @@ Value Expansion::part(Value buffer, unsigned depthAxis, int64_t first, int64_t d
 }
 
 Value Expansion::converted(Value tile, const LinearLayout &layout) {
-  if (mapOf(tile) == layout)
-    return tile;
-  bool renames = llvm::cantFail(LayoutConversion::create(mapOf(tile), layout)).isRenaming();
-  return tkg::ConvertOp::create(builder, loc, tileTypeFor(tile, layout), tile, renames ? "registers" : "shared");
+  return convertTile(builder, loc, tile, layout, "a matrix instruction has its own fragments");
 }
 
 Value Expansion::matrixProduct(DotOp op, const MatrixTiling &tiling) {
   unsigned n = unsigned(tiling.batch.size()) + 1, m = n - 1;
   int64_t depth = llvm::alignTo(tiling.k, tiling.instruction().k);
   bool isWhole = depth == tiling.k && llvm::isPowerOf2_64(depth);
-  bool isHeld = isWhole && llvm::cantFail(LayoutConversion::create(mapOf(op.getA()), leftOperandLayout(tiling))).isRenaming();
+  bool isHeld = false; // by the threads, as fragments
+  if (isWhole)
+    isHeld = llvm::cantFail(LayoutConversion::create(mapOf(op.getA()), leftOperandLayout(tiling))).isRenaming();
   Value a = isHeld ? converted(op.getA(), leftOperandLayout(tiling)) : operand(op.getA(), n, depth);
   Value b = operand(op.getB(), m, depth);
   Value sum = converted(op.getAcc(), accumulatorLayout(tiling));

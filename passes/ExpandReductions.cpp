@@ -74,7 +74,7 @@ void ReductionExpansion::run() {
   if (op.getOrder() == ReduceOrder::indexed && !isNaturalOrder(layout, axis)) {
     LinearLayout natural = naturalLayout(layout, axis);
     for (Value &operand : operands)
-      operand = tkg::ConvertOp::create(builder, loc, tileTypeFor(operand, natural), operand, "shared");
+      operand = convertTile(builder, loc, operand, natural, "a reduction in order needs the axis in order");
     layout = natural;
   }
   LinearLayout resultLayout = reducedLayout(layout, axis);
@@ -95,7 +95,7 @@ void ReductionExpansion::run() {
   }
   for (auto [old, result] : llvm::zip(op.getResults(), results)) {
     if (result.getType() != old.getType())
-      result = tkg::ConvertOp::create(builder, loc, old.getType(), result, "shared");
+      result = convertTile(builder, loc, result, mapOf(old), "a reduction leaves its result where the operand was");
     old.replaceAllUsesWith(result);
   }
   op.erase();

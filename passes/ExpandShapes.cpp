@@ -1,17 +1,16 @@
-//===- ExpandShapes.cpp - shape operations that move data, through shared memory --===//
+//===- ExpandShapes.cpp - shape operations that move data ----------------------------===//
 //
 // Requires: phase LaidOut.
 // Ensures:  a shape operation that is left finds each element of its result in a register of the
-//           same thread. The others are a buffer, written in one order and read in another: a
-//           reshape, permutation, slice or flip is a view of the buffer with other strides.
+//           same thread. A permutation, or a reshape that the layouts allow, is that and a
+//           tkg.convert. The others are a buffer, written in one order and read in another: a slice
+//           or flip is a view of the buffer with other strides.
 // Fails:    never.
 //
 //   %t = tk.permute %m [1, 0] : tensor<4x8xf32, #A> -> tensor<8x4xf32, #B>
 // becomes, where #B is not #A transposed,
-//   %b = tkg.alloc : !tkg.buf<4x8xf32>
-//   tkg.buf_store %m, %b : tensor<4x8xf32, #A>, !tkg.buf<4x8xf32>
-//   %v = tkg.buf_view %b offset 0 : !tkg.buf<4x8xf32> -> !tkg.buf<8x4xf32, strides = 1, 8>
-//   %t = tkg.buf_load %v : !tkg.buf<8x4xf32, strides = 1, 8> -> tensor<8x4xf32, #B>
+//   %s = tk.permute %m [1, 0] : tensor<4x8xf32, #A> -> tensor<8x4xf32, #A transposed>
+//   %t = tkg.convert %s how "shuffle" : tensor<8x4xf32, #A transposed> -> tensor<8x4xf32, #B>
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,18 +63,28 @@ private:
 };
 } // namespace
 
+static constexpr StringLiteral kWhy = "what has another shape or order moves to where its users want it";
+
+/// The elements stay where they are, under other coordinates; then they move like any tile.
 Value Expansion::reshape(ReshapeOp op) {
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  SmallVector<int32_t> sides(shape.begin(), shape.end());
+  if (std::optional<LinearLayout> natural = mapOf(op.getValue()).reshape(sides)) {
+    Value moved = ReshapeOp::create(builder, op.getLoc(), tileTypeFor(op.getResult(), *natural), op.getValue());
+    if (movesOnlyRegisters(moved.getDefiningOp()))
+      return convertTile(builder, op.getLoc(), moved, mapOf(op.getResult()), kWhy);
+    moved.getDefiningOp()->erase();
+  }
   Value buffer = shared.alloc(shapeOf(op.getValue()), elementTypeOf(resultType()));
   shared.store(op.getValue(), buffer);
   return shared.load(shared.view(buffer, shapeOf(op.getResult()), {}, 0), resultType());
 }
 
 Value Expansion::permute(PermuteOp op) {
-  Value buffer = shared.spill(op.getValue());
-  SmallVector<int64_t> strides, from = stridesOf(buffer);
-  for (int64_t axis : op.getOrder())
-    strides.push_back(from[axis]);
-  return shared.load(shared.view(buffer, shapeOf(op.getResult()), strides, 0), resultType());
+  SmallVector<unsigned> order(op.getOrder().begin(), op.getOrder().end());
+  LinearLayout natural = mapOf(op.getValue()).transpose(order);
+  Value moved = PermuteOp::create(builder, op.getLoc(), tileTypeFor(op.getResult(), natural), op.getValue(), op.getOrder());
+  return convertTile(builder, op.getLoc(), moved, mapOf(op.getResult()), kWhy);
 }
 
 Value Expansion::flip(FlipOp op) {

@@ -13,6 +13,21 @@ def SplitVariants : Pass<"tk-split-variants", "::mlir::ModuleOp"> {
   }];
 }
 
+def StripMineTiles : Pass<"tk-strip-mine-tiles", "::mlir::ModuleOp"> {
+  let summary = "work through tiles that do not fit the registers in loops over pieces";
+  let description = [{
+    Requires: phase `Canonical`. Where the tiles of a block of code take more registers than a thread
+    has, or would be unrolled too far, stores and reductions become loops over pieces of their tiles;
+    what they need is computed, and loaded, piece by piece. Remark TK4110 says so; TK4111 names what
+    stays in registers and why.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"warpSize", "warp-size", "int64_t", "32", "lanes of a warp on the target">,
+    Option<"registersPerThread", "registers-per-thread", "int64_t", "255", "most that one thread may have">,
+    Option<"registersPerBlock", "registers-per-block", "int64_t", "65536", "of all threads of a block together">];
+}
+
 def LowerPlaces : Pass<"tk-lower-places", "::mlir::ModuleOp"> {
   let summary = "turn places of tensors into addresses, offsets and masks";
   let description = [{
@@ -193,11 +208,20 @@ def ExpandCollectives : Pass<"tk-expand-collectives", "::mlir::ModuleOp"> {
 }
 
 def ExpandConversions : Pass<"tk-expand-conversions", "::mlir::ModuleOp"> {
-  let summary = "bring tiles into other layouts through shared memory";
+  let summary = "bring tiles into other layouts by shuffles or through shared memory";
   let description = [{
-    Requires: phase `LaidOut`, reductions expanded. Ensures: phase `Expanded`: each `tkg.convert` that needs shared
-    memory is a store to a buffer and a load from it; those that rename registers stay.
+    Requires: phase `LaidOut`, reductions expanded. Ensures: phase `Expanded`: a `tkg.convert` that is left renames
+    registers, or shuffles within warps where that costs less than memory. Any other is a store to a scratch free of bank
+    conflicts and a load from it, in pieces where the scratch would be larger than `scratch-bytes`. Costs are in half
+    clocks of a warp. Remark TK4103 says what each costs and why it is there.
   }];
+  let dependentDialects = ["::tkg::TkgDialect"];
+  let options = [
+    Option<"scratchBytes", "scratch-bytes", "int64_t", "16384", "largest scratch, unless there is no other way">,
+    Option<"shuffleCost", "shuffle-cost", "int64_t", "2", "of a word that lanes exchange">,
+    Option<"selectCost", "select-cost", "int64_t", "1", "of a word chosen of two">,
+    Option<"wavefrontCost", "wavefront-cost", "int64_t", "2", "of 128 bytes to or from shared memory">,
+    Option<"barrierCost", "barrier-cost", "int64_t", "64", "of waiting between the store and the load">];
 }
 
 def AllocateSharedMemory : Pass<"tk-allocate-shared-memory", "::mlir::ModuleOp"> {
@@ -219,6 +243,14 @@ def InsertBarriers : Pass<"tk-insert-barriers", "::mlir::ModuleOp"> {
     different threads, stands a `tkg.barrier`. Fails with TK9004 when the proof fails.
   }];
   let dependentDialects = ["::tkg::TkgDialect"];
+}
+
+def CountCosts : Pass<"tk-count-costs", "::mlir::ModuleOp"> {
+  let summary = "count barriers, conversions and bank conflicts of each kernel";
+  let description = [{
+    Requires: phase `Expanded` or later. Ensures: each kernel carries `tkg.costs`. Not part of the pipeline: a test
+    compares the numbers with those that are written down.
+  }];
 }
 
 #endif // TK_PASSES_TD

@@ -20,6 +20,14 @@ template <std::unique_ptr<Pass> (*Create)()> static std::unique_ptr<Pass> plain(
   return Create();
 }
 
+static std::unique_ptr<Pass> stripMineTiles(const Target &target) {
+  StripMineTilesOptions options;
+  options.warpSize = target.warpSize;
+  options.registersPerThread = target.registersPerThread;
+  options.registersPerBlock = target.registersPerBlock;
+  return createStripMineTiles(options);
+}
+
 static std::unique_ptr<Pass> planLayouts(const Target &target) {
   PlanLayoutsOptions options;
   options.warpSize = target.warpSize;
@@ -51,8 +59,18 @@ static std::unique_ptr<Pass> relieveRegisters(const Target &target) {
   RelieveRegistersOptions options;
   options.warpSize = target.warpSize;
   options.registersPerThread = target.registersPerThread;
+  options.registersPerBlock = target.registersPerBlock;
   options.limitBytes = target.sharedBytesPerBlock;
   return createRelieveRegisters(options);
+}
+
+static std::unique_ptr<Pass> expandConversions(const Target &target) {
+  ExpandConversionsOptions options;
+  options.shuffleCost = target.exchange.shuffle;
+  options.selectCost = target.exchange.select;
+  options.wavefrontCost = target.exchange.wavefront;
+  options.barrierCost = target.exchange.barrier;
+  return createExpandConversions(options);
 }
 
 /// Upstream canonicalization runs up to LaidOut, CSE up to Expanded (ir/Phases.h has the reasons).
@@ -60,6 +78,7 @@ static constexpr Step kPipeline[] = {
     {Phase::Emitted, canonicalizer},
     {Phase::Emitted, cse},
     {Phase::Canonical, plain<createSplitVariants>},
+    {Phase::Resident, stripMineTiles},
     {Phase::Resident, plain<createLowerPlaces>},
     {Phase::Resident, plain<createSplitAddresses>},
     {Phase::Resident, plain<createPrepareDots>},
@@ -79,7 +98,7 @@ static constexpr Step kPipeline[] = {
     {Phase::LaidOut, relieveRegisters},
     {Phase::LaidOut, plain<createExpandCollectives>},
     {Phase::LaidOut, plain<createExpandShapes>},
-    {Phase::Expanded, plain<createExpandConversions>},
+    {Phase::Expanded, expandConversions},
     {Phase::Expanded, cse},
     {Phase::SmemAllocated, allocateSharedMemory},
     {Phase::Ordered, plain<createInsertBarriers>},

@@ -164,10 +164,12 @@ bool LoopPipeline::chooseStages() {
   auto ofLoop = loop->getAttrOfType<IntegerAttr>("tk.pipeline");
   auto ofKernel = options ? options.getAs<IntegerAttr>("stages") : IntegerAttr();
   int64_t wanted = ofLoop ? ofLoop.getInt() : ofKernel ? ofKernel.getInt() : kDefaultStages;
-  int64_t others = 0;
-  kernel.walk([&](tkg::AllocOp alloc) { // at least the largest other buffer may be alive too
-    if (llvm::none_of(copies, [&](const Copy &copy) { return copy.alloc == alloc; }))
-      others = std::max(others, alloc.getResult().getType().getBytes());
+  int64_t largest = 0, others = 0; // at least the largest other buffer may be alive too, at most all
+  kernel.walk([&](tkg::AllocOp alloc) {
+    if (llvm::is_contained(llvm::map_range(copies, [](const Copy &copy) { return copy.alloc; }), alloc))
+      return;
+    largest = std::max(largest, alloc.getResult().getType().getBytes());
+    others += alloc.getResult().getType().getBytes();
   });
   auto bytes = [&] {
     int64_t sum = 0;
@@ -176,16 +178,16 @@ bool LoopPipeline::chooseStages() {
     return sum;
   };
   stages = wanted;
-  auto fits = [&] { return stages * bytes() + others <= limitBytes; };
-  while (stages > (ofLoop || ofKernel ? wanted : 2) && !fits())
+  auto fits = [&](int64_t rest) { return stages * bytes() + rest <= limitBytes; };
+  while (stages > (ofLoop || ofKernel ? wanted : 2) && !fits(largest))
     --stages;
   llvm::erase_if(copies, [&](Copy &copy) {
-    bool stays = stages > 1 && !copy.store && !fits();
+    bool stays = stages > 1 && !copy.store && !fits(others);
     if (stays)
       emit<diag::NotPipelined>(copy.load.getLoc(), "the ring would not fit in shared memory");
     return stays;
   });
-  if (!ofLoop && !ofKernel && !fits())
+  if (!ofLoop && !ofKernel && !fits(largest))
     stages = 1;
   if (stages != wanted && !copies.empty())
     emit<diag::StagesLowered>(loop.getLoc(), stages, wanted, bytes());

@@ -1,6 +1,7 @@
 //===- SharedTiles.h - tiles through shared memory: what the expansions share -----===//
 #pragma once
 
+#include "ir/layout/ShufflePlan.h"
 #include "ir/tkg/TkgDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -18,6 +19,20 @@ inline mlir::RankedTensorType tileTypeFor(mlir::Value tile, const LinearLayout &
   llvm::SmallVector<int64_t> shape(layout.shape().begin(), layout.shape().end());
   return mlir::RankedTensorType::get(shape, elementTypeOf(tile.getType()),
                                      tkg::LayoutAttr::get(tile.getContext(), layout));
+}
+
+/// The tile in another layout, by the least means that the algebra proves possible; ExpandConversions
+/// decides whether shuffles pay. `why` ends the sentence "the tile changes its layout: ...".
+inline mlir::Value convertTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tile,
+                               const LinearLayout &wanted, llvm::StringRef why) {
+  LinearLayout have = mapOf(tile);
+  if (have == wanted)
+    return tile;
+  LayoutConversion conversion = llvm::cantFail(LayoutConversion::create(have, wanted));
+  llvm::StringRef how = conversion.isRenaming()           ? "registers"
+                        : ShufflePlan::exists(conversion) ? "shuffle"
+                                                          : "shared";
+  return tkg::ConvertOp::create(builder, loc, tileTypeFor(tile, wanted), tile, how, builder.getStringAttr(why));
 }
 
 /// Strides of a row-major tile whose rows lie an odd number of 16-byte pieces apart, so that the same

@@ -13,6 +13,7 @@
 #include "ir/tk/Elements.h"
 #include "ir/tkg/TkgDialect.h"
 #include "passes/analysis/MatrixLayouts.h"
+#include "passes/analysis/SharedAccess.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -20,6 +21,11 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <map>
+
+namespace tk {
+class ShufflePlan;
+struct ThreadParity;
+} // namespace tk
 
 namespace tk::nvptx {
 
@@ -264,7 +270,6 @@ private:
 
   // MachineShared.cpp, MachineSort.cpp, MachineDot.cpp: shared buffers
   Element bufferStart(mlir::Value buffer);
-  int64_t startAlignment(mlir::Value buffer);
   Element plus(Element a, const Element &b);
   Element times(const Element &a, int64_t factor);
   mlir::Value sharedBase();
@@ -272,12 +277,15 @@ private:
   Element bufferOffset(mlir::Value buffer, const LinearLayout &layout, unsigned index,
                        std::optional<unsigned> skip = {});
   Element validOffset(mlir::Value buffer, const LinearLayout &layout, unsigned index, Element offset);
-  int64_t bufferVector(mlir::Value buffer, const LinearLayout &layout);
   mlir::Type bufferElement(mlir::Value buffer);
   void guarded(mlir::Value predicate, llvm::function_ref<void()> body);
   void storeShared(llvm::ArrayRef<mlir::Value> elements, mlir::Value pointer, mlir::Type type);
   llvm::SmallVector<mlir::Value> loadShared(mlir::Value pointer, mlir::Type type, mlir::Type memory,
                                             int64_t count);
+  void forEachOrdered(mlir::Value buffer, const LinearLayout &layout,
+                      llvm::function_ref<void(llvm::ArrayRef<int32_t>, mlir::Value)> visit);
+  void storeOrdered(tkg::BufStoreOp op);
+  void loadOrdered(tkg::BufLoadOp op);
   void lowerBufStore(tkg::BufStoreOp op);
   void lowerBufLoad(tkg::BufLoadOp op);
   void lowerBufGather(tkg::BufGatherOp op);
@@ -286,7 +294,14 @@ private:
   void lowerBufCount(tkg::BufCountOp op);
   struct RowSort;
   void lowerBufSort(tkg::BufSortOp op);
+  // MachineShuffle.cpp: other layouts within threads and warps
   void lowerConvert(tkg::ConvertOp op);
+  mlir::Value parity(const ThreadParity &when);
+  mlir::Value laneOf(llvm::ArrayRef<ThreadParity> bits);
+  llvm::SmallVector<mlir::Value> runPlan(const ShufflePlan &plan, mlir::Value tile, int32_t first,
+                                         mlir::Value from);
+  void lowerShuffles(tkg::ConvertOp op, const LayoutConversion &map);
+  // MachineDot.cpp: products by multiply-adds
   struct DotOperand;
   DotOperand dotOperand(mlir::Value buffer, const LinearLayout &acc, unsigned along, unsigned across);
   mlir::Value widened(mlir::Value value, mlir::Type type, mlir::Type wide, bool isUnsigned);
@@ -296,14 +311,7 @@ private:
   void endSums(mlir::Value acc, mlir::Value result, llvm::ArrayRef<mlir::Value> sums);
   void lowerDot(tkg::DotOp op);
   // MachineMatrixLoad.cpp, MachineMma.cpp: matrix instructions
-  struct MatrixLoad {
-    LinearLayout addresses; // register i of it: where each lane points for load i
-    int32_t matrices;       // of one load
-    bool transposed;
-    bool pairs; // of bytes: two neighbouring columns at once
-  };
-  std::optional<MatrixLoad> matrixLoad(mlir::Value buffer, const LinearLayout &layout);
-  llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value buffer, const MatrixLoad &load, unsigned begin,
+  llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value buffer, const MatrixAccess &load, unsigned begin,
                                               unsigned end);
   struct Fragments;
   Fragments fragmentsOf(mlir::Value operand, const LinearLayout &layout, const MatrixTiling &tiling);

@@ -20,7 +20,7 @@ using namespace tk::nvptx;
 struct Machine::Fragments {
   Value operand; // a tile in `layout`, or a buffer
   LinearLayout layout;
-  std::optional<MatrixLoad> load;
+  std::optional<MatrixAccess> load;
   unsigned steps = 1, pack = 1;
 
   unsigned registersOfStep() const { return unsigned(layout.numRegisters()) / steps; }
@@ -31,7 +31,7 @@ Machine::Fragments Machine::fragmentsOf(Value operand, const LinearLayout &layou
   unsigned steps = unsigned(tiling.k / one.k * batchesOfWarp(tiling));
   Fragments fragments{operand, layout, std::nullopt, steps, unsigned(std::max(one.pack, 1))};
   if (isa<tkg::BufType>(operand.getType()))
-    fragments.load = matrixLoad(operand, layout);
+    fragments.load = matrixAccess(operand, layout);
   return fragments;
 }
 
@@ -117,10 +117,9 @@ Machine::MatrixStep Machine::matrixStep(tkg::MmaOp op, const MatrixTiling &tilin
   constexpr int fullBits = 24; // of f32, which needs no promotion
   if (unit == MatrixKind::Fp8 && target.fp8MatrixBits < fullBits && op.getPromote() > 0)
     step.promote = unsigned(std::max<int64_t>(1, int64_t(op.getPromote()) / one.k));
-  auto name = [&](Value operand, bool isUnsigned) { return elementName(operandElement(operand), isUnsigned); };
-  step.intrinsic = llvm::formatv("llvm.nvvm.mma.m{0}n{1}k{2}.row.col.{3}", one.m, one.n, one.k,
-                                 typesName(unit, name(op.getA(), op.getAUnsigned()), name(op.getB(), op.getBUnsigned())))
-                       .str();
+  StringRef a = elementName(operandElement(op.getA()), op.getAUnsigned());
+  StringRef b = elementName(operandElement(op.getB()), op.getBUnsigned());
+  step.intrinsic = llvm::formatv("llvm.nvvm.mma.m{0}n{1}k{2}.row.col.{3}", one.m, one.n, one.k, typesName(unit, a, b)).str();
   return step;
 }
 
@@ -160,6 +159,11 @@ Machine::MatrixPieces Machine::matrixPieces(const MatrixStep &step, const Fragme
   if (step.kind != MatrixKind::Tf32 && !isFp8)
     return pieces;
   for (Value &word : pieces[0]) {
+    if (!isFp8 && step.products.size() == 1) { // half way between two it goes to the even one, which no instruction of sm_80 does
+      Value x = LLVM::BitcastOp::create(builder, loc, builder.getF32Type(), word);
+      word = LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), roundedToTf32(x));
+      continue;
+    }
     auto [first, second] = isFp8 ? halvesOfFp8(word, operandElement(fragments.operand)) : tf32Pieces(builder, loc, word);
     word = first;
     pieces[1].push_back(second);
@@ -167,11 +171,18 @@ Machine::MatrixPieces Machine::matrixPieces(const MatrixStep &step, const Fragme
   return pieces;
 }
 
+/// True when no thread has an element of the tile in these registers: the first one is beyond the tile in
+/// the first thread, whose coordinates are the smallest.
+static bool isPadding(const LinearLayout &layout, unsigned firstRegister) {
+  return !layout.isValid(layout.apply(int32_t(firstRegister), 0, 0));
+}
+
 void Machine::lowerMma(tkg::MmaOp op) {
   MatrixTiling tiling = *tilingOf(op->getAttr("tkg.tiling"));
   MatrixStep step = matrixStep(op, tiling);
   Fragments a = fragmentsOf(op.getA(), leftOperandLayout(tiling), tiling);
   Fragments b = fragmentsOf(op.getB(), rightOperandLayout(tiling), tiling);
+  LinearLayout sumLayout = layoutOf(op.getAcc());
   SmallVector<Value> sums = beginSums(op.getAcc());
   unsigned aWords = a.registersOfStep() / a.pack, bWords = b.registersOfStep() / b.pack;
   const MatrixInstruction &one = tiling.instruction();
@@ -188,7 +199,10 @@ void Machine::lowerMma(tkg::MmaOp op) {
     MatrixPieces left = matrixPieces(step, a, number), right = matrixPieces(step, b, number);
     for (unsigned row = 0; row < rows; ++row)
       for (unsigned column = 0; column < columns; ++column) {
-        auto part = into.slice((row * columns + column) * cOne, cOne);
+        unsigned first = (row * columns + column) * cOne;
+        if (isPadding(sumLayout, number / depth * grid + first))
+          continue;
+        auto part = into.slice(first, cOne);
         for (auto [x, y] : step.products)
           llvm::copy(matrixInstruction(step, ArrayRef(left[x]).slice(row * aOne, aOne),
                                        ArrayRef(right[y]).slice(column * bOne, bOne), part),

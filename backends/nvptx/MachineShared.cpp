@@ -2,6 +2,7 @@
 
 #include "backends/nvptx/Machine.h"
 #include "ir/diagnostics/Diagnostics.h"
+#include <map>
 
 using namespace mlir;
 using namespace tk;
@@ -26,22 +27,6 @@ Element Machine::bufferStart(Value buffer) {
   }
   start.imm += int64_t(*buffer.getDefiningOp<tkg::AllocOp>().getOffset());
   return start;
-}
-
-/// A power of two, 16 at most, that divides the buffer's start in bytes.
-int64_t Machine::startAlignment(Value buffer) {
-  int64_t bytes = cast<tkg::BufType>(buffer.getType()).getElementBytes(), sum = 16;
-  while (auto view = buffer.getDefiningOp<tkg::BufViewOp>()) {
-    sum |= int64_t(view.getOffset()) * bytes;
-    APInt factor(64, 1);
-    if (auto scaled = view.getIndex() ? view.getIndex().getDefiningOp<arith::MulIOp>() : arith::MulIOp())
-      matchPattern(scaled.getRhs(), m_ConstantInt(&factor));
-    if (view.getIndex())
-      sum |= factor.getSExtValue() * bytes;
-    buffer = view.getBuffer();
-  }
-  sum |= int64_t(*buffer.getDefiningOp<tkg::AllocOp>().getOffset());
-  return sum & -sum;
 }
 
 /// Sums of elements: offsets are within the block's shared memory, so nothing wraps.
@@ -82,25 +67,6 @@ Element Machine::bufferOffset(Value buffer, const LinearLayout &layout, unsigned
     if (axis != skip)
       sum = plus(sum, times(coordinate(layout, axis, index), type.stride(axis) * type.getElementBytes()));
   return sum;
-}
-
-/// Elements of the last axis that lie side by side in the buffer and may be accessed at once.
-int64_t Machine::bufferVector(Value buffer, const LinearLayout &layout) {
-  auto type = cast<tkg::BufType>(buffer.getType());
-  unsigned last = layout.rank() - 1;
-  int64_t bytes = type.getElementBytes();
-  if (type.stride(last) != 1)
-    return 1;
-  int64_t vector = std::min<int64_t>(layout.contiguousPerThread(last), 16 / bytes);
-  auto limit = [&](int64_t elements) {
-    while (vector > 1 && elements % vector)
-      vector /= 2;
-  };
-  for (unsigned axis = 0; axis < last; ++axis)
-    limit(type.stride(axis));
-  limit(layout.shape()[last]); // a vector must not cross the end of a row
-  limit(startAlignment(buffer) / bytes);
-  return std::max<int64_t>(vector, 1);
 }
 
 Type Machine::bufferElement(Value buffer) {
@@ -145,8 +111,10 @@ void Machine::lowerBufStore(tkg::BufStoreOp op) {
     Value pointer = sharedPointer(bufferStart(op.getBuffer())), value = scalar(op.getValue());
     return guarded(first, [&] { storeShared(value, pointer, type); });
   }
+  if (op.getBuffer().getType().getOrder())
+    return storeOrdered(op);
   LinearLayout layout = layoutOf(op.getValue());
-  int64_t vector = isa<LLVM::LLVMPointerType>(type) ? 1 : bufferVector(op.getBuffer(), layout);
+  int64_t vector = vectorIn(op.getBuffer(), layout);
   guarded(ownership(layout), [&] {
     for (int64_t i = 0; i < layout.numRegisters(); i += vector) {
       if (i % layout.numCoreElements() & layout.ownerMask(InDim::Register))
@@ -181,6 +149,48 @@ SmallVector<Value> Machine::loadShared(Value pointer, Type type, Type memory, in
   return fromWords(list, type, unsigned(count));
 }
 
+/// Calls `visit` for each access of a thread to a buffer that has an order. Padding has a place there too.
+void Machine::forEachOrdered(Value buffer, const LinearLayout &layout,
+                             llvm::function_ref<void(ArrayRef<int32_t>, Value)> visit) {
+  auto type = cast<tkg::BufType>(buffer.getType());
+  LinearLayout offsets = offsetsIn(type.getOrder().getMap(), layout);
+  int64_t bytes = type.getElementBytes();
+  int64_t widest = isa<PtrType>(type.getElement()) ? 1 : kMaxSharedBytes / bytes;
+  for (const RegisterVector &access : vectorAccesses(offsets, widest)) {
+    Element offset = times(coordinate(offsets, 0, unsigned(access.front())), bytes);
+    visit(access, sharedPointer(plus(bufferStart(buffer), offset)));
+  }
+}
+
+void Machine::storeOrdered(tkg::BufStoreOp op) {
+  LinearLayout layout = layoutOf(op.getValue());
+  guarded(ownership(layout), [&] {
+    forEachOrdered(op.getBuffer(), layout, [&](ArrayRef<int32_t> registers, Value pointer) {
+      SmallVector<Value> elements;
+      for (int32_t index : registers)
+        elements.push_back(reg(op.getValue(), unsigned(index)));
+      storeShared(elements, pointer, bufferElement(op.getBuffer()));
+    });
+  });
+}
+
+void Machine::loadOrdered(tkg::BufLoadOp op) {
+  Value buffer = op.getBuffer();
+  LinearLayout layout = layoutOf(op.getResult());
+  LinearLayout offsets = offsetsIn(op.getBuffer().getType().getOrder().getMap(), layout);
+  Type type = machineType(elementTypeOf(op.getResult().getType())), memory = bufferElement(buffer);
+  std::map<int32_t, Value> valueAt;
+  forEachOrdered(buffer, layout, [&](ArrayRef<int32_t> registers, Value pointer) {
+    SmallVector<Value> values = loadShared(pointer, type, memory, int64_t(registers.size()));
+    for (auto [index, value] : llvm::zip_equal(registers, values))
+      valueAt[offsets.apply(index, 0, 0)[0]] = value;
+  });
+  Tile tile;
+  for (int32_t index = 0; index < layout.numRegisters(); ++index)
+    tile.push_back({valueAt.at(offsets.apply(index, 0, 0)[0]), 0});
+  tiles[op.getResult()] = std::move(tile);
+}
+
 /// Padding is read from the buffer's first element.
 Element Machine::validOffset(Value buffer, const LinearLayout &layout, unsigned index, Element offset) {
   Value valid = validity(layout, index);
@@ -198,17 +208,18 @@ void Machine::lowerBufLoad(tkg::BufLoadOp op) {
     scalars[op.getResult()] = loadShared(sharedPointer(bufferStart(buffer)), type, memory, 1)[0];
     return;
   }
+  if (op.getBuffer().getType().getOrder())
+    return loadOrdered(op);
   LinearLayout layout = layoutOf(op.getResult());
-  bool isPointer = isa<LLVM::LLVMPointerType>(type);
   Tile tile;
-  if (std::optional<MatrixLoad> load = isPointer ? std::nullopt : matrixLoad(buffer, layout)) {
+  if (std::optional<MatrixAccess> load = matrixAccess(buffer, layout)) {
     unsigned count = unsigned(layout.numRegisters()), pack = 32 / elementBits(elementTypeOf(op.getResult().getType()));
     for (Value value : fromWords(loadMatrices(buffer, *load, 0, count / pack), type, count))
       tile.push_back({value, 0});
     tiles[op.getResult()] = std::move(tile);
     return;
   }
-  int64_t vector = isPointer ? 1 : bufferVector(buffer, layout);
+  int64_t vector = vectorIn(buffer, layout);
   for (int64_t i = 0; i < layout.numRegisters(); i += vector) {
     Element offset = validOffset(buffer, layout, i, bufferOffset(buffer, layout, i));
     for (Value value : loadShared(sharedPointer(offset), type, memory, vector))
@@ -271,18 +282,6 @@ void Machine::lowerBufCount(tkg::BufCountOp op) {
                                 LLVM::AtomicOrdering::monotonic, "block");
     });
   }
-}
-
-/// Only renaming is left: each thread has what it needs in some register.
-void Machine::lowerConvert(tkg::ConvertOp op) {
-  LayoutConversion map =
-      llvm::cantFail(LayoutConversion::create(layoutOf(op.getValue()), layoutOf(op.getResult())));
-  Tile tile;
-  for (int32_t i = 0; i < layoutOf(op.getResult()).numRegisters(); ++i) {
-    std::optional<Index> source = map.sourceOf(Index{i, 0, 0, 0, 0});
-    tile.push_back(tiles[op.getValue()][source ? source->reg : 0]);
-  }
-  tiles[op.getResult()] = std::move(tile);
 }
 
 /// (slot + distance) mod slots, of a slot in range.

@@ -30,7 +30,8 @@ static constexpr Target nvidia(std::string_view name, std::string_view what, boo
                                bool bf16) {
   return {name, name, what, Vendor::Nvidia, supported,
           name.back() == 'a' ? Match::Exact : Match::AtLeast, compute / 10, compute % 10, ptx,
-          /*warpSize=*/32, sharedBytes, /*registersPerThread=*/255, /*maxThreadsPerBlock=*/1024,
+          /*warpSize=*/32, sharedBytes, /*registersPerThread=*/255, /*registersPerBlock=*/65536,
+          /*maxThreadsPerBlock=*/1024,
           vectorBytes, bf16, /*hasFp8Conversion=*/compute >= 89, /*hasAsyncCopy=*/true, kMatrixKinds,
           fp8MatrixBitsOf(compute)};
 }
@@ -39,7 +40,8 @@ static constexpr Target amd(std::string_view name, std::string_view what, int wa
                             int64_t sharedBytes, bool bf16) {
   return {name, name, what, Vendor::Amd, /*supported=*/false, Match::Exact,
           /*computeMajor=*/0, /*computeMinor=*/0, /*ptxVersion=*/0, waveSize, sharedBytes,
-          /*registersPerThread=*/256, /*maxThreadsPerBlock=*/1024, /*maxVectorBytes=*/16, bf16,
+          /*registersPerThread=*/256, /*registersPerBlock=*/262144,
+          /*maxThreadsPerBlock=*/1024, /*maxVectorBytes=*/16, bf16,
           /*hasFp8Conversion=*/false, /*hasAsyncCopy=*/false, /*matrixKinds=*/0,
           /*fp8MatrixBits=*/0};
 }

@@ -81,26 +81,29 @@ static ArrayRef<int64_t> canonical(ArrayRef<int64_t> strides, ArrayRef<int64_t> 
 }
 
 BufType BufType::get(MLIRContext *context, ArrayRef<int64_t> shape, Type element,
-                     ArrayRef<int64_t> strides) {
-  return Base::get(context, shape, element, canonical(strides, shape));
+                     ArrayRef<int64_t> strides, LayoutAttr order) {
+  return Base::get(context, shape, element, canonical(strides, shape), order);
 }
 
 Type BufType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape, strides;
   Type element;
+  LayoutAttr order;
   if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
       parser.parseType(element))
     return {};
   if (succeeded(parser.parseOptionalComma())) {
     auto stride = [&] { return parser.parseInteger(strides.emplace_back()); };
-    if (parser.parseKeyword("strides") || parser.parseEqual() || parser.parseCommaSeparatedList(stride))
+    bool hasOrder = succeeded(parser.parseOptionalKeyword("order"));
+    if ((!hasOrder && parser.parseKeyword("strides")) || parser.parseEqual() ||
+        (hasOrder ? parser.parseAttribute(order) : parser.parseCommaSeparatedList(stride)))
       return {};
   }
   if (parser.parseGreater())
     return {};
   return Base::getChecked([&] { return parser.emitError(parser.getNameLoc()); },
                           parser.getContext(), ArrayRef<int64_t>(shape), element,
-                          canonical(strides, shape));
+                          canonical(strides, shape), order);
 }
 
 void BufType::print(AsmPrinter &printer) const {
@@ -110,11 +113,13 @@ void BufType::print(AsmPrinter &printer) const {
   printer << getElement();
   if (!getStrides().empty())
     printer << ", strides = " << getStrides();
+  if (getOrder())
+    printer << ", order = " << getOrder();
   printer << ">";
 }
 
 LogicalResult BufType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
-                              Type element, ArrayRef<int64_t> strides) {
+                              Type element, ArrayRef<int64_t> strides, LayoutAttr order) {
   if (shape.empty())
     return emitError() << "a buffer has rank 1 or more";
   for (int64_t side : shape)
@@ -124,6 +129,10 @@ LogicalResult BufType::verify(function_ref<InFlightDiagnostic()> emitError, Arra
     return emitError() << "element " << element << " is not an element that memory holds";
   if (!strides.empty() && strides.size() != shape.size())
     return emitError() << strides.size() << " strides for rank " << shape.size();
+  if (order && !order.getMap().isMemory())
+    return emitError() << "the order of a buffer names no offsets";
+  if (order && !llvm::equal(order.getMap().shape(), shape))
+    return emitError() << "the order of a buffer is of another shape";
   return success();
 }
 
@@ -137,10 +146,13 @@ int64_t BufType::getNumElements() const {
 int64_t BufType::getElementBytes() const { return tk::elementBytes(getElement()); }
 
 int64_t BufType::stride(unsigned axis) const {
+  assert(!getOrder() && "elements do not lie at strides");
   return getStrides().empty() ? rowMajor(getShape())[axis] : getStrides()[axis];
 }
 
 int64_t BufType::getBytes() const {
+  if (getOrder())
+    return getOrder().getMap().numOffsets() * getElementBytes();
   int64_t last = 0;
   for (auto [axis, side] : llvm::enumerate(getShape()))
     last += (side - 1) * stride(axis);

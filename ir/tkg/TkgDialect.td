@@ -42,24 +42,27 @@ def Tkg_BufType : TypeDef<Tkg_Dialect, "Buf"> {
   let summary = "a buffer in the block's shared memory";
   let description = [{
     `!tkg.buf<4x8xf32>`: row-major, the last axis runs fastest. `!tkg.buf<4x8xf32, strides = 9, 1>`:
-    neighbours along the axes lie so many elements apart. Elements under 8 bits take a byte each. Never
-    the result, argument or select operand of control flow.
+    neighbours along the axes lie so many elements apart. `!tkg.buf<4x8xf32, order = #tkg.layout<"offset=[[0,1],...]">>`:
+    any memory layout, as conversions use to keep clear of bank conflicts; such a buffer has no views. Elements under 8
+    bits take a byte each. Never the result, argument or select operand of control flow.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$element,
-                        OptionalArrayRefParameter<"int64_t">:$strides);
+                        OptionalArrayRefParameter<"int64_t">:$strides,
+                        OptionalParameter<"::tkg::LayoutAttr">:$order);
   // `4x8xf32` is a shaped type's dimension list, which the declarative format cannot parse.
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   // Strides of the row-major order are left away, so that equal types are equal.
   let skipDefaultBuilders = 1;
   let builders = [TypeBuilder<(ins "llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$element,
-                                   CArg<"llvm::ArrayRef<int64_t>", "{}">:$strides)>];
+                                   CArg<"llvm::ArrayRef<int64_t>", "{}">:$strides,
+                                   CArg<"::tkg::LayoutAttr", "{}">:$order)>];
   let extraClassDeclaration = [{
     int64_t getNumElements() const;
     int64_t getElementBytes() const;
     /// From the first to the last element of a type without negative strides.
     int64_t getBytes() const;
-    /// Distance of neighbours along an axis, in elements.
+    /// Distance of neighbours along an axis, in elements; not of a buffer with an order.
     int64_t stride(unsigned axis) const;
   }];
 }

@@ -1,5 +1,6 @@
 //===- TkgOps.cpp - effects and verifiers -------------------------------------===//
 
+#include "ir/layout/ShufflePlan.h"
 #include "ir/tkg/TkgDialect.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -70,7 +71,7 @@ LogicalResult ConvertOp::verify() {
     return emitOpError() << "changes " << from << " into " << to;
   if (!layoutOf(from) || !layoutOf(to))
     return emitOpError() << "needs a layout on both sides";
-  if (getHow() != "registers" && getHow() != "shared")
+  if (getHow() != "registers" && getHow() != "shuffle" && getHow() != "shared")
     return emitOpError() << "has no way `" << getHow() << "`";
   llvm::Expected<tk::LayoutConversion> map =
       tk::LayoutConversion::create(layoutOf(from).getMap(), layoutOf(to).getMap());
@@ -78,6 +79,8 @@ LogicalResult ConvertOp::verify() {
     return emitOpError() << llvm::toString(map.takeError());
   if (getHow() == "registers" && !map->isRenaming())
     return emitOpError() << "is no renaming of registers: which one a thread needs depends on the thread";
+  if (getHow() == "shuffle" && !tk::ShufflePlan::exists(*map))
+    return emitOpError() << "is not possible by shuffles: warps need what others have";
   return success();
 }
 
@@ -165,6 +168,8 @@ LogicalResult AllocOp::verify() {
 LogicalResult BufViewOp::verify() {
   if (getBuffer().getType().getElement() != getResult().getType().getElement())
     return emitOpError() << "changes the element type";
+  if (getBuffer().getType().getOrder() || getResult().getType().getOrder())
+    return emitOpError() << "is a view of a buffer that has an order";
   return success();
 }
 LogicalResult RingSlotOp::verify() {

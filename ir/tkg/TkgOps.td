@@ -56,17 +56,18 @@ def Tkg_StoreOp : Tkg_Op<"store", [Tkg_MemoryEffects]> {
 def Tkg_ConvertOp : Tkg_Op<"convert", [Pure]> {
   let summary = "the same tile in another layout";
   let description = [{
-    `how` is the cheapest means the algebra proves possible: `registers`, when each register of the
-    result is one register of the operand in every thread alike, else `shared`.
+    `how` is the means: `registers`, when each register of the result is one register of the operand
+    in every thread alike; `shuffle`, when each warp has all it needs; else `shared`, through memory.
+    `why` says who wants the other layout.
     ```mlir
     %b = tkg.convert %a how "registers"
         : tensor<2xf32, #tkg.layout<"register=[[1]], lane=[[0],[0],[0],[0],[0]]">>
        -> tensor<2xf32, #tkg.layout<"register=[[1],[0]], lane=[[0],[0],[0],[0],[0]]">>
     ```
   }];
-  let arguments = (ins Tk_Tile:$value, StrAttr:$how);
+  let arguments = (ins Tk_Tile:$value, StrAttr:$how, OptionalAttr<StrAttr>:$why);
   let results = (outs Tk_Tile:$result);
-  let assemblyFormat = "$value `how` $how attr-dict `:` type($value) `->` type($result)";
+  let assemblyFormat = "$value `how` $how (`why` $why^)? attr-dict `:` type($value) `->` type($result)";
   let hasVerifier = 1;
 }
 

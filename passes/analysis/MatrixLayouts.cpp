@@ -53,12 +53,27 @@ struct Fragment {
 };
 } // namespace
 
-/// The columns of two instructions beside each other, then those of further pairs.
-static void runColumns(BasisList &registers, const MatrixTiling &t, int32_t end) {
+static int32_t padded(int32_t side, int32_t least) {
+  return std::max<int32_t>(int32_t(PowerOf2Ceil(side)), least);
+}
+
+static int32_t paddedColumns(const MatrixTiling &t) { return padded(t.n, t.instruction().n * t.warpsN); }
+
+/// How many columns of a warp lie together: all, or of a padded side those of one instruction (with pairs, of
+/// two). Then instructions whose columns are all padding are the same ones in each warp, and can be left out.
+static int32_t columnsTogether(const MatrixTiling &t) {
+  int32_t ofWarp = paddedColumns(t) / t.warpsN;
+  return isPowerOf2_32(uint32_t(t.n)) ? ofWarp : std::min(ofWarp, t.pairsColumns ? 16 : 8);
+}
+
+/// The columns of a warp's instructions, with pairs those of two beside each other first.
+static void runColumns(BasisList &registers, const MatrixTiling &t) {
+  int32_t together = columnsTogether(t);
   if (t.pairsColumns)
-    registers.run(1, 1, 2).run(1, 16, end);
+    registers.run(1, 1, 2).run(1, 16, together);
   else
-    registers.run(1, 8, end);
+    registers.run(1, 8, together);
+  registers.run(1, together * t.warpsN, paddedColumns(t));
 }
 
 /// The batch is dealt to the highest bits of the warp, and what is left of it to those of the register.
@@ -71,10 +86,6 @@ LinearLayout Fragment::layout(int32_t rows, int32_t columns) {
   return cantFail(LinearLayout::fromBases({registers.bases, lanes.bases, warps.bases}, ArrayRef<int32_t>(shape)));
 }
 
-static int32_t padded(int32_t side, int32_t least) {
-  return std::max<int32_t>(int32_t(PowerOf2Ceil(side)), least);
-}
-
 static int32_t paddedBatch(ArrayRef<int32_t> batch) {
   int32_t count = 1;
   for (int32_t side : batch)
@@ -84,18 +95,17 @@ static int32_t paddedBatch(ArrayRef<int32_t> batch) {
 
 int32_t tk::batchesOfWarp(const MatrixTiling &t) { return paddedBatch(t.batch) / t.warpsBatch; }
 
-/// A warp's rows lie `m` by `m` between those of the others; its columns lie together, so that one
-/// load brings two instructions' worth.
+/// A warp's rows lie `m` by `m` between those of the others.
 LinearLayout tk::accumulatorLayout(const MatrixTiling &t) {
   const MatrixInstruction &one = t.instruction();
-  int32_t m = padded(t.m, one.m * t.warpsM), n = padded(t.n, one.n * t.warpsN);
+  int32_t m = padded(t.m, one.m * t.warpsM), together = columnsTogether(t);
   int32_t step = t.pairsColumns ? 2 : 1; // between the columns of an instruction
   Fragment f(t);
   f.registers.run(1, step, step * 2).run(0, 8, one.m);
-  runColumns(f.registers, t, n / t.warpsN);
+  runColumns(f.registers, t);
   f.registers.run(0, one.m * t.warpsM, m);
   f.lanes.run(1, step * 2, step * 8).run(0, 1, 8);
-  f.warps.run(0, one.m, one.m * t.warpsM).run(1, n / t.warpsN, n);
+  f.warps.run(0, one.m, one.m * t.warpsM).run(1, together, together * t.warpsN);
   return f.layout(t.m, t.n);
 }
 
@@ -111,14 +121,14 @@ LinearLayout tk::leftOperandLayout(const MatrixTiling &t) {
 
 LinearLayout tk::rightOperandLayout(const MatrixTiling &t) {
   const MatrixInstruction &one = t.instruction();
-  int32_t n = padded(t.n, one.n * t.warpsN), pack = std::max(one.pack, 1);
+  int32_t together = columnsTogether(t), pack = std::max(one.pack, 1);
   int32_t step = t.pairsColumns ? 2 : 1;
   Fragment f(t);
   f.registers.run(0, 1, pack).run(0, pack * 4, one.k);
-  runColumns(f.registers, t, n / t.warpsN);
+  runColumns(f.registers, t);
   f.registers.run(0, one.k, t.k);
   f.lanes.run(0, pack, pack * 4).run(1, step, step * 8);
-  f.warps.same(t.warpsM).run(1, n / t.warpsN, n);
+  f.warps.same(t.warpsM).run(1, together, together * t.warpsN);
   return f.layout(t.k, t.n);
 }
 
@@ -166,15 +176,21 @@ LinearLayout tk::pairAddressLayout(const LinearLayout &operand) {
   return addressLayout(operand, lanes, registers, first, rest);
 }
 
+/// What the warp with the most of them does in a step along K.
+static int64_t instructionsOfWarp(const MatrixTiling &t) {
+  int64_t batch = 1;
+  for (int32_t side : t.batch)
+    batch *= side;
+  int64_t rows = divideCeil(t.m, t.instruction().m), columns = divideCeil(t.n, t.instruction().n);
+  return int64_t(divideCeil(batch, t.warpsBatch) * divideCeil(rows, t.warpsM) * divideCeil(columns, t.warpsN));
+}
+
 /// Batch elements first, which share nothing. Then as near to square as a warp's part gets: what it
 /// reads grows with the sum of its sides.
-MatrixTiling tk::tileProduct(MatrixKind kind, int64_t m, int64_t n, int64_t k, int64_t warps,
-                             bool rowsInWarp, ArrayRef<int32_t> batch) {
-  const MatrixInstruction &one = matrixInstruction(kind);
-  MatrixTiling tiling{kind, int32_t(m), int32_t(n), int32_t(k), 1, 1};
-  tiling.batch.assign(batch.begin(), batch.end());
-  tiling.warpsBatch = int32_t(std::min<int64_t>(paddedBatch(batch), warps));
-  int64_t sideM = PowerOf2Ceil(m), sideN = PowerOf2Ceil(n);
+static MatrixTiling dealEvenly(MatrixTiling tiling, int64_t warps, bool rowsInWarp) {
+  const MatrixInstruction &one = tiling.instruction();
+  tiling.warpsBatch = int32_t(std::min<int64_t>(paddedBatch(tiling.batch), warps));
+  int64_t sideM = PowerOf2Ceil(tiling.m), sideN = PowerOf2Ceil(tiling.n);
   for (int64_t left = warps / tiling.warpsBatch; left > 1; left /= 2) {
     int64_t partM = sideM / tiling.warpsM, partN = sideN / tiling.warpsN;
     bool canM = partM > one.m, canN = partN > one.n && !rowsInWarp;
@@ -182,4 +198,22 @@ MatrixTiling tk::tileProduct(MatrixKind kind, int64_t m, int64_t n, int64_t k, i
     (alongM ? tiling.warpsM : tiling.warpsN) *= 2;
   }
   return tiling;
+}
+
+/// Sides that are no powers of two may be dealt more evenly in another way: 48 rows, which are three instructions,
+/// not to two warps.
+MatrixTiling tk::tileProduct(MatrixKind kind, int64_t m, int64_t n, int64_t k, int64_t warps,
+                             bool rowsInWarp, ArrayRef<int32_t> batch) {
+  MatrixTiling tiling{kind, int32_t(m), int32_t(n), int32_t(k), 1, 1};
+  tiling.batch.assign(batch.begin(), batch.end());
+  MatrixTiling best = dealEvenly(tiling, warps, rowsInWarp);
+  for (int64_t ofBatch = best.warpsBatch; ofBatch >= 1; ofBatch /= 2)
+    for (int64_t ofM = 1; ofM * ofBatch <= warps; ofM *= 2) {
+      tiling.warpsBatch = int32_t(ofBatch);
+      tiling.warpsM = int32_t(ofM);
+      tiling.warpsN = int32_t(warps / ofBatch / ofM);
+      if ((!rowsInWarp || tiling.warpsN == 1) && instructionsOfWarp(tiling) < instructionsOfWarp(best))
+        best = tiling;
+    }
+  return best;
 }

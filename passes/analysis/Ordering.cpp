@@ -1,6 +1,7 @@
 //===- Ordering.cpp - dependences between the threads of a block -----------------===//
 
 #include "passes/analysis/Ordering.h"
+#include "passes/analysis/BufferParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/Scalars.h"
@@ -110,17 +111,6 @@ static std::optional<Access> accessOf(Operation *op) {
   return std::nullopt;
 }
 
-/// Bytes of shared memory, from the first to behind the last.
-using Bytes = std::pair<int64_t, int64_t>;
-
-static Bytes bytesOf(Value buffer) {
-  while (auto view = buffer.getDefiningOp<tkg::BufViewOp>())
-    buffer = view.getBuffer();
-  auto alloc = buffer.getDefiningOp<tkg::AllocOp>();
-  int64_t first = int64_t(*alloc.getOffset());
-  return {first, first + alloc.getResult().getType().getBytes()};
-}
-
 /// The shared buffers that an operation reads or writes; each access that writes anything writes all.
 static SmallVector<Value> buffersOf(Operation *op) {
   SmallVector<Value> buffers;
@@ -133,71 +123,6 @@ static SmallVector<Value> buffersOf(Operation *op) {
 
 static bool writesBuffers(Operation *op) {
   return isa<tkg::BufStoreOp, tkg::BufCountOp, tkg::BufSortOp, tkg::AsyncCopyOp>(op);
-}
-
-namespace {
-/// A slot of a ring: `distance` behind the one that an iteration of `loop` begins with; without a
-/// loop, from the first.
-struct Slot {
-  tkg::AllocOp ring;
-  scf::ForOp loop;
-  int64_t distance, slots;
-};
-} // namespace
-
-/// The loop that carries the number of a slot of the ring, one more each iteration from zero on.
-static scf::ForOp loopOfSlot(Value slot, int64_t slots) {
-  auto argument = dyn_cast<BlockArgument>(slot);
-  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
-  if (!loop || argument == loop.getInductionVar())
-    return {};
-  unsigned number = argument.getArgNumber() - 1;
-  auto next = loop.getYieldedValues()[number].getDefiningOp<tkg::RingSlotOp>();
-  bool steps = next && next.getSlot() == slot && next.getDistance() == 1 && int64_t(next.getSlots()) == slots;
-  return steps && matchPattern(loop.getInitArgs()[number], m_Zero()) ? loop : scf::ForOp();
-}
-
-/// The slot that a view is within, by its index: slot x elements of one.
-static std::optional<Slot> slotOf(Value buffer) {
-  Value index;
-  while (auto view = buffer.getDefiningOp<tkg::BufViewOp>()) {
-    if (view.getIndex() && index)
-      return std::nullopt;
-    if (view.getIndex())
-      index = view.getIndex();
-    buffer = view.getBuffer();
-  }
-  auto ring = buffer.getDefiningOp<tkg::AllocOp>();
-  auto scaled = index ? index.getDefiningOp<arith::MulIOp>() : arith::MulIOp();
-  APInt factor;
-  tkg::BufType type = ring.getResult().getType();
-  if (!scaled || !matchPattern(scaled.getRhs(), m_ConstantInt(&factor)) || factor.getSExtValue() != type.stride(0))
-    return std::nullopt;
-  Slot slot{ring, {}, 0, type.getShape()[0]};
-  Value number = scaled.getLhs();
-  while (auto other = number.getDefiningOp<tkg::RingSlotOp>()) {
-    if (int64_t(other.getSlots()) != slot.slots)
-      return std::nullopt;
-    slot.distance += int64_t(other.getDistance());
-    number = other.getSlot();
-  }
-  APInt constant;
-  if (matchPattern(number, m_ConstantInt(&constant)))
-    slot.distance += constant.getSExtValue();
-  else if (!(slot.loop = loopOfSlot(number, slot.slots)))
-    return std::nullopt;
-  return slot;
-}
-
-/// The loop that carries the slots of the ring which a buffer is a view of, if it is of one.
-static scf::ForOp ringLoop(Value buffer) {
-  while (auto view = buffer.getDefiningOp<tkg::BufViewOp>())
-    buffer = view.getBuffer();
-  for (Operation *user : buffer.getUsers())
-    if (isa<tkg::BufViewOp>(user))
-      if (std::optional<Slot> slot = slotOf(user->getResult(0)); slot && slot->loop)
-        return slot->loop;
-  return {};
 }
 
 /// Both are about one ring, in slots that surely differ.
@@ -244,7 +169,8 @@ static bool sameThreadsOfBuffer(const Pending &earlier, Operation *op, Value lat
 
 static bool shareBytes(const Pending &earlier, Value later) {
   Bytes one = bytesOf(earlier.buffer), other = bytesOf(later);
-  return one.first < other.second && other.first < one.second && !inOtherSlots(earlier, later);
+  return one.first < other.second && other.first < one.second && !inOtherSlots(earlier, later) &&
+         !areApart(earlier.buffer, later);
 }
 
 /// Base and offsets of an access; null for others.

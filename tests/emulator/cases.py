@@ -463,6 +463,20 @@ MASKS = (
     ("i64", "program_id(0) * 64 + (arange(0, 64) ^ 1)", "i < n", 97),
     ("i64", "arange(4, 68) * 1 + program_id(0) * 64", "i < n", 96),
     ("i64", "(arange(0, 64) + n) - n + program_id(0) * 64", "i < n", 96),
+    ("i32", "arange(0, 64) + program_id(0).to(i32) * 64", "i < 98", 96),
+    ("i32", "program_id(0).to(i32) * 64 + arange(0, 64)", "i < 98", 96),
+    ("i32", "program_id(0).to(i32) * 64 + arange(0, 64)", "(i != 18) & (i < 96)", 96),
+    ("i32", "arange(0, 64) + program_id(0).to(i32) * 0", "i + 1 < 64", 96),
+    ("i64", "(64 - arange(0, 64)) + program_id(0) * 64", "i < n", 112),
+    ("i64", "arange(0, 64) + arange(0, 64) + program_id(0) * 0", "i < n", 112),
+    ("i64", "arange(0, 4)[:, None] * 33 + arange(0, 16)[None, :] + program_id(0) * 0", "i < n", 112),
+    ("i64", "arange(0, 16)[None, :] + arange(0, 4)[:, None] * 36 + program_id(0) * 0", "i < n", 112),
+    ("i64", "arange(0, 16)[None, :] + arange(0, 4)[:, None] * 36 + program_id(0) * 0", "i < 111", 112),
+    ("i64", "(arange(0, 64) ^ 4) + program_id(0) * 64", "(i & 4) == 0", 112),
+    ("i32", "program_id(0) * 64 + arange(0, 64)", "i < n.to(i64) - arange(0, 64)", 100),
+    ("i32", "program_id(0) * 64 + arange(0, 64)", "n.to(i64) - i >= arange(0, 64) * 2 - 9", 90),
+    ("i64", "program_id(0) * 64 + arange(0, 64)", "i < n", -(2**63)),
+    ("i64", "program_id(0) * 64 + arange(0, 64)", "(i - 64 < n) & (i < 96)", 2**63 - 1),
 )
 
 
@@ -476,7 +490,8 @@ def addresses():
     store(y + i, load(x + i, mask=inside, fill=2.0) + 1.0, mask=inside)
 }}"""
         arrays = {"x": filled(random_for(mask), "f32", 128), "y": zeros("f32", 128)}
-        result.append(Case(f"{index}, {mask}", source, arrays, {"n": count}, exact=True))
+        result += [Case(f"{index}, {mask}", source, arrays, {"n": count}, warps(number), exact=True)
+                   for number in (1, 4)]  # with one warp a thread has two elements, and a vector
     unnamed = """kernel k(in x: f32[_], in w: f32[_, _], out y: f32[_]) @grid(1) {
     y[0 +: 128] = x[0 +: 128] + w[1, 2 +: 128]
 }"""

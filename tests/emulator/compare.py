@@ -19,7 +19,10 @@ import tempfile
 import numpy as np
 
 import cases
+import cases_edges
 import cases_memory
+import cases_ranges
+import cases_strips
 import conversion_cases
 import function_cases
 import moves
@@ -27,10 +30,11 @@ import operations
 import product_cases
 import ptx
 
-MEMORY_BYTES = 1 << 20
+MEMORY_BYTES = 1 << 22
 MULTIPROCESSORS = 4
-GROUPS = {**cases.GROUPS, **cases_memory.GROUPS, **moves.GROUPS, **conversion_cases.GROUPS,
-          **function_cases.GROUPS, **product_cases.GROUPS}
+GROUPS = {**cases.GROUPS, **cases_memory.GROUPS, **cases_edges.GROUPS, **cases_ranges.GROUPS,
+          **moves.GROUPS, **conversion_cases.GROUPS, **function_cases.GROUPS, **product_cases.GROUPS,
+          **cases_strips.GROUPS}
 PACKED = ("i4", "u4", "f4e2m1")  # two elements a byte
 FLOAT_SCALARS = ("f16", "f32", "f64")
 

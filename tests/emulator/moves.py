@@ -165,6 +165,21 @@ def products():
     return result
 
 
+def exchanges():
+    """Conversions: within one warp, of elements of all widths; through memory, in one piece and in several."""
+    result = []
+    for dtype in ("f32", "i8", "i64", "f16", "i1"):
+        for shape in ((8, 8), (4, 32), (64, 2), (16, 12)):
+            result.append(unary("trans(t)", "trans(t)", dtype, shape, shape[::-1], 1))
+        result.append(unary("trans(t) then sum", "trans(t) + sum(trans(t), 0)[None, :]", dtype, (8, 16), (16, 8), 1)
+                      if dtype in ("f32", "i64") else
+                      unary("permute", "permute(t, 2, 0, 1)", dtype, (2, 8, 8), (8, 2, 8), 2))
+    for dtype, shape, count in (("f32", (128, 64), 4), ("f16", (128, 128), 8), ("i8", (64, 96), 4), ("i64", (48, 64), 2)):
+        result.append(unary("trans(t)", "trans(t)", dtype, shape, shape[::-1], count))
+    result.append(unary("in pieces", "permute(t, 0, 2, 1)", "f32", (8, 32, 32), (8, 32, 32), 4))
+    return result
+
+
 MATMUL = """kernel k(in a: {t}[M, K], in b: {t}[K, N], out c: {o}[M, N]) @grid(cdiv(M, {bm}), cdiv(N, {bn}))
 {{
     let m = program_id(0) * {bm}
@@ -195,4 +210,4 @@ def pipelines():
     return result
 
 
-GROUPS = {function.__name__: function for function in (shapes, scans, sorts, gathers, products, pipelines)}
+GROUPS = {function.__name__: function for function in (shapes, scans, sorts, gathers, products, exchanges, pipelines)}

@@ -62,7 +62,8 @@ def fp8_products():
                 sides = (32, 16, 256) if "promote" in form else (64, 32, 64)
                 result.append(product("fp8", types, sides, 4, form, target=target))
             result.append(product("fp8 of wide rows", types, (32, 128, 64), 4, target=target))
-        result.append(product("fp8", ("f8e4m3fn", "f8e4m3fn"), (16, 16, 64), 1, "dot(a, b, out=f16)", out="f16", target=target))
+        result.append(product("fp8", ("f8e4m3fn", "f8e4m3fn"), (16, 16, 64), 1, "dot(a, b, out=f16)", out="f16",
+                              target=target))
         result.append(product("fp8", ("f8e5m2", "f8e4m3fn"), (2, 8, 64), 4, target=target))  # no fragments
     for types in (*itertools.product(AMD, AMD), ("f8e4m3fn", "f8e5m2fnuz")):
         result.append(product("fp8 of AMD", types, (32, 32, 64), 4))
@@ -86,8 +87,8 @@ def byte_chains():
         for form in ("x.T", "x"):
             for count in (1, 4, 8):
                 shape = (64, 32) if form == "x.T" else (32, 64)
-                source = f"""kernel k(in a: {dtype}[64, 32], in b: {dtype}{bracket(shape)}, in d: {dtype}[64, 48], out c: {out}[64, 48])
-    @grid(1)
+                source = f"""kernel k(in a: {dtype}[64, 32], in b: {dtype}{bracket(shape)}, in d: {dtype}[64, 48],
+         out c: {out}[64, 48]) @grid(1)
 {{
     let x = b{place(shape)}
     let p = a[0 +: 64, 0 +: 32] @ {form}
@@ -170,7 +171,8 @@ def scaled(name, formats, scales, block, sides, count=4, batch=(), wide=False):
     shapes = ((*batch, m, k), (*batch, k, n)), ((*batch, m, k // block), (*batch, k // block, n))
     for operand, dtype, scale, shape, coarse in zip("ab", formats, scales, *shapes):
         source = "i8" if dtype == "f4e2m1" else dtype
-        arrays[operand] = random.integers(-7, 7, shape).astype(np.int8) if source == "i8" else numbers(random, dtype, *shape)
+        arrays[operand] = random.integers(-7, 7, shape).astype(np.int8) if source == "i8" \
+            else numbers(random, dtype, *shape)
         parameters.append(f"in {operand}: {source}{bracket(shape)}")
         names.append(f"{operand}{place(shape)}" + (".to(f32).to(f4e2m1)" if source == "i8" else ""))
         names.append(f"{operand}s{place(coarse)}" if scale else "None")

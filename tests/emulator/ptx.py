@@ -65,7 +65,7 @@ class Program:
         if not entry:
             raise LookupError(f"no entry {symbol} in the PTX")
         self.text, self.functions = text, {}
-        self.parameters = re.findall(r"\.param [^,\n]*?(\w+)(?:,|\s*$)", entry[1], re.M)
+        self.parameters = re.findall(r"\.param [^,\n]*?(\w+)(?:\[\d+\])?(?:,|\s*$)", entry[1], re.M)
         self.instructions, self.labels = [], {}
         body = re.sub(r"//[^\n]*", "", entry[2])
         body = re.sub(r"^(\$L\w+):", r"\1:;", body, flags=re.M)

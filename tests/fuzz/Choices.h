@@ -9,6 +9,7 @@
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <random>
@@ -57,11 +58,25 @@ private:
   bool isReplay = false;
 };
 
-/// The least list, as far as a simple search finds it, for which `fails` still holds; `list` is one
-/// for which it does. Calls `fails` at most `budget` times.
-template <class Fails>
-std::vector<uint32_t> reduce(std::vector<uint32_t> list, unsigned budget, Fails fails) {
-  auto attempt = [&](std::vector<uint32_t> candidate) {
+/// Makes a list of choices smaller while `fails` holds of it; asks at most `budget` times.
+template <class Fails> class Reducer {
+public:
+  Reducer(std::vector<uint32_t> list, unsigned budget, Fails fails)
+      : list(std::move(list)), budget(budget), fails(std::move(fails)) {}
+
+  /// Large changes first: most of what a program has is of no matter to its fault.
+  std::vector<uint32_t> run() {
+    shorten();
+    for (size_t least = std::max<size_t>(list.size() / 16, 1);; least = 1) {
+      bool progress = changeRuns(least);
+      progress |= lowerSingles();
+      if ((!progress && least == 1) || budget == 0)
+        return list;
+    }
+  }
+
+private:
+  bool attempt(std::vector<uint32_t> candidate) {
     if (budget == 0 || candidate == list)
       return false;
     --budget;
@@ -69,20 +84,35 @@ std::vector<uint32_t> reduce(std::vector<uint32_t> list, unsigned budget, Fails 
       return false;
     list = std::move(candidate);
     return true;
-  };
-  for (bool progress = true; progress && budget != 0;) {
-    progress = false;
-    for (size_t size = list.size(); size >= 1; size /= 2) // leave out runs, the last ones first
-      for (size_t end = list.size(); end >= size; end -= std::min(end, size)) {
-        std::vector<uint32_t> shorter(list);
-        shorter.erase(shorter.begin() + long(end - size), shorter.begin() + long(end));
-        progress |= attempt(std::move(shorter));
-        if (end > list.size())
-          end = list.size();
-        if (end < size || end == 0)
-          break;
+  }
+
+  /// The shortest beginning, by halves: what a list lacks is 0.
+  void shorten() {
+    for (size_t good = 0; list.size() - good > 1 && budget != 0;) {
+      size_t middle = (good + list.size()) / 2;
+      if (!attempt(std::vector<uint32_t>(list.begin(), list.begin() + long(middle))))
+        good = middle;
+    }
+  }
+
+  /// Runs of `least` choices or more: left out, else made 0; the last ones first.
+  bool changeRuns(size_t least) {
+    bool progress = false;
+    for (size_t size = list.size(); size >= least && size != 0; size /= 2)
+      for (size_t end = list.size(); end >= size && end != 0;) {
+        auto first = long(end - size), last = long(end);
+        std::vector<uint32_t> shorter(list), lower(list);
+        shorter.erase(shorter.begin() + first, shorter.begin() + last);
+        std::fill(lower.begin() + first, lower.begin() + last, 0);
+        progress |= attempt(std::move(shorter)) || attempt(std::move(lower));
+        end = std::min(size_t(first), list.size());
       }
-    for (size_t i = 0; i < list.size() && budget != 0; ++i) { // lower single choices
+    return progress;
+  }
+
+  bool lowerSingles() {
+    bool progress = false;
+    for (size_t i = 0; i < list.size() && budget != 0; ++i)
       for (uint32_t value : {0u, list[i] / 2, list[i] - (list[i] != 0)}) {
         if (value >= list[i])
           continue;
@@ -93,9 +123,19 @@ std::vector<uint32_t> reduce(std::vector<uint32_t> list, unsigned budget, Fails 
           break;
         }
       }
-    }
+    return progress;
   }
-  return list;
+
+  std::vector<uint32_t> list;
+  unsigned budget;
+  Fails fails;
+};
+
+/// The least list, as far as a simple search finds it, for which `fails` still holds; `list` is one
+/// for which it does.
+template <class Fails>
+std::vector<uint32_t> reduce(std::vector<uint32_t> list, unsigned budget, Fails fails) {
+  return Reducer<Fails>(std::move(list), budget, std::move(fails)).run();
 }
 
 } // namespace tk::fuzz

@@ -1,23 +1,26 @@
 //===- FuzzMain.cpp - tk-fuzz: generated programs through front end and engines ------===//
 //
-//   tk-fuzz --seed=1 --count=1000 [--seconds=60] [--threads=2] [--inexact] [--machine] [--print]
-//           [--front-end-only] [--coverage] [--attempts=2000] [--save=DIR]
+//   tk-fuzz --seed=1 --count=1000 [--seconds=60] [--threads=2] [--inexact] [--print]
+//           [--front-end-only] [--coverage] [--attempts=2000] [--save=DIR] [--ask]
 //
-// Oracle.h says what must hold of each program. --machine makes only what has machine code,
-// --inexact takes functions whose results are rounded, --front-end-only runs no pass. --coverage
+// Oracle.h says what must hold of each program. --inexact takes functions whose results are rounded, --front-end-only runs no pass. --coverage
 // counts features and operations, and one that does not occur is a failure. --save writes each program
 // with its data, as SaveCase.h says. What fails is made smaller, by at most so many attempts, and
-// printed with what goes wrong; the exit status is then 1.
+// printed with what goes wrong; the exit status is then 1. With --ask the program of the seed is made
+// smaller by another's judgement: the stem of each smaller program that --save wrote is printed, and the
+// answer read, `wrong` when it still fails. The last line is `smallest STEM`.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tests/fuzz/Features.h"
+#include "tests/fuzz/Lines.h"
 #include "tests/fuzz/Oracle.h"
 #include "ir/tk/TkDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
 #include <atomic>
 #include <chrono>
+#include <iostream>
 #include <mutex>
 #include <thread>
 
@@ -29,7 +32,7 @@ struct CommandLine {
   uint64_t seed = 1, count = 100;
   double seconds = 0; // 0: no limit
   unsigned threads = 1, attempts = 2000; // to make a failure smaller
-  bool print = false, coverage = false;
+  bool print = false, coverage = false, ask = false;
   std::string saveIn; // a folder
   Settings settings;
   OracleOptions oracle;
@@ -57,8 +60,43 @@ static void report(uint64_t seed, const std::vector<uint32_t> &list, const std::
     return kindOf(faultFrom(candidate)) == kindOf(fault);
   });
   Program program = generateFrom(small, settings);
-  llvm::outs() << "seed " << seed << ": " << faultFrom(small) << "\n" << program.text << "\n";
+  program.text = reduceLines(program.text, command.attempts, [&](const std::string &text) {
+    Program candidate = program;
+    candidate.text = text;
+    return kindOf(faultOf(candidate, command.oracle, nullptr)) == kindOf(fault);
+  });
+  llvm::outs() << "seed " << seed << ": " << faultOf(program, command.oracle, nullptr) << "\n" << program.text << "\n";
   llvm::outs().flush();
+}
+
+/// What --ask does.
+static int shrinkByAnswers(const CommandLine &command) {
+  OracleOptions oracle = command.oracle;
+  oracle.machineCode = false;
+  oracle.orders = 1;
+  oracle.saveAs = command.saveIn + "/smaller";
+  auto isWrong = [&](const Program &program) {
+    if (!faultOf(program, oracle, nullptr).empty())
+      return false;
+    llvm::outs() << oracle.saveAs << "\n";
+    llvm::outs().flush();
+    std::string answer;
+    return bool(std::getline(std::cin, answer)) && answer == "wrong";
+  };
+  Choices choices(command.seed);
+  generate(choices, command.settings);
+  std::vector<uint32_t> small = reduce(choices.drawn(), command.attempts, [&](const std::vector<uint32_t> &list) {
+    return isWrong(generateFrom(list, command.settings));
+  });
+  Program program = generateFrom(small, command.settings);
+  program.text = reduceLines(program.text, command.attempts, [&](const std::string &text) {
+    Program candidate = program;
+    candidate.text = text;
+    return isWrong(candidate);
+  });
+  bool isSaved = faultOf(program, oracle, nullptr).empty();
+  llvm::outs() << "smallest " << oracle.saveAs << "\n";
+  return !isSaved;
 }
 
 static bool parseWord(llvm::StringRef word, CommandLine &command) {
@@ -76,6 +114,8 @@ static bool parseWord(llvm::StringRef word, CommandLine &command) {
     command.saveIn = word.str();
     return true;
   }
+  if (word == "--ask")
+    return command.ask = true;
   if (word == "--coverage")
     return command.coverage = true;
   if (word == "--front-end-only") {
@@ -86,8 +126,6 @@ static bool parseWord(llvm::StringRef word, CommandLine &command) {
     command.settings.exact = false;
     return true;
   }
-  if (word == "--machine")
-    return command.settings.machineOnly = true;
   return number("--seed=", command.seed) || number("--count=", command.count) ||
          number("--threads=", command.threads) || number("--attempts=", command.attempts);
 }
@@ -128,6 +166,8 @@ int main(int argc, char **argv) {
       llvm::errs() << "tk-fuzz: unknown word `" << argv[i] << "`\n";
       return 2;
     }
+  if (command.ask)
+    return shrinkByAnswers(command);
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   std::atomic<uint64_t> next{0}, ran{0}, wrong{0}, lines{0};

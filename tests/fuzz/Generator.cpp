@@ -80,7 +80,7 @@ DType Writer::anyDtype() {
 }
 
 Program Writer::write() {
-  policy = Policy(choices.below(settings.machineOnly ? 3 : 7));
+  policy = Policy(choices.below(7));
   program.dataSeed = choices.below(1u << 30);
   budget = 60 + int(choices.below(140));
   std::vector<Type> often{{anyDtype(), anyShape(2)}, {anyDtype(), anyShape(1)}, {anyDtype(), anyShape()}};
@@ -103,7 +103,7 @@ void Writer::writeSink() {
   int count = 0;
   for (const Var &var : scope) {
     bool isScalar = var.type.shape.empty();
-    if (var.type.dtype == DType::i1 || count == 32 || (settings.machineOnly && var.type.shape.size() > 1))
+    if (var.type.dtype == DType::i1 || count == 32)
       continue;
     std::string number = "(" + var.name + ").to(i64)";
     line("sink[pid, " + std::to_string(count++) + "] = " + (isScalar ? number : "sum(" + number + ")"));

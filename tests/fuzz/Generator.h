@@ -42,8 +42,6 @@ enum class Policy : uint8_t { Mixed, Loops, Reductions, Shapes, Integers, Produc
 
 struct Settings {
   bool exact = true;
-  /// Leave out what machine code has not yet (TK4005).
-  bool machineOnly = false;
   int64_t maxTileElements = 2048;
 };
 

@@ -26,7 +26,7 @@ Expr Writer::reduction(const Type &type, unsigned depth) {
     from.shape[axis] = side;
   else
     from.shape.insert(from.shape.begin() + long(axis), side);
-  unsigned kind = choices.below(settings.machineOnly ? 3 : 5);
+  unsigned kind = choices.below(5);
   bool sums = kind == 0 && sumsInItself(type.dtype);
   if (sums && type.dtype == DType::i32 && choices.chance(30))
     from.dtype = choices.pick({DType::i8, DType::i16});

@@ -80,7 +80,7 @@ Expr Writer::condition(const Shape &shape, unsigned depth) {
     return {"(!" + part() + ")", 1};
   if (kind == 8 && shape.empty())
     return {"(" + part() + choices.pick<std::string>({" && ", " || "}) + part() + ")", 1};
-  if (kind == 9 && !settings.machineOnly) {
+  if (kind == 9) {
     Shape from = shape;
     size_t axis = choices.below(uint32_t(shape.size() + 1));
     from.insert(from.begin() + long(axis), choices.pick({2, 4, 7}));
@@ -100,7 +100,7 @@ Expr Writer::condition(const Shape &shape, unsigned depth) {
 Expr Writer::comparison(const Shape &shape, unsigned depth) {
   Type type{anyDtype(), shape};
   auto part = [&] { return expr(type, depth - 1).text; };
-  if (isFloatType(type.dtype) && !settings.machineOnly && choices.chance(15))
+  if (isFloatType(type.dtype) && choices.chance(15))
     return {choices.pick<std::string>({"isnan(", "isinf(", "isfinite("}) + part() + ")", 1};
   const char *op = choices.pick({" < ", " <= ", " == ", " != ", " > ", " >= "});
   std::string text = "(" + part() + op + part();
@@ -128,8 +128,7 @@ Expr Writer::integer(const Type &type, unsigned depth) {
   case 7:
     return {"abs(" + part() + ")", 0};
   case 8:
-    return settings.machineOnly ? Expr{helper("larger") + "(" + part() + ", " + part() + ")", 0}
-                                : integerFunction(type, depth);
+    return integerFunction(type, depth);
   default:
     return {helper("larger") + "(" + part() + ", " + part() + ")", 0};
   }
@@ -179,7 +178,7 @@ Expr Writer::real(const Type &type, unsigned depth) {
     std::string name = choices.pick<std::string>({"minimum(", "maximum(", "larger("});
     if (name == "larger(")
       helper("larger");
-    bool isNumber = !settings.machineOnly && name != "larger(" && choices.chance(20);
+    bool isNumber = name != "larger(" && choices.chance(20);
     return {name + a.text + ", " + b.text + (isNumber ? ", nan=\"number\")" : ")"), std::max(a.bound, b.bound)};
   }
   case 3:
@@ -203,7 +202,7 @@ Expr Writer::rounded(const Type &type, unsigned depth) {
   static const std::vector<std::string> all = {
       "exp10", "expm1", "log10", "log1p", "cbrt", "tan",  "sinh",  "cosh",    "asin",   "acos",   "atan",
       "asinh", "acosh", "atanh", "erf",   "erfc", "erfinv", "lgamma", "sqrt_rn"};
-  switch (choices.below(settings.machineOnly ? 2 : 4)) {
+  switch (choices.below(4)) {
   case 0:
     return {"(" + part() + " / " + part() + ")", 0};
   case 1:
@@ -219,7 +218,7 @@ Expr Writer::rounded(const Type &type, unsigned depth) {
 
 /// What every type has: choices, conversions, branches.
 Expr Writer::general(const Type &type, unsigned depth) {
-  switch (choices.below(settings.machineOnly ? 3 : 6)) {
+  switch (choices.below(6)) {
   case 0: {
     std::string flag = condition(type.shape, depth - 1).text;
     Expr a = expr(type, depth - 1), b = expr(type, depth - 1);

@@ -30,7 +30,7 @@ std::string Writer::placeText(const Source &source, Type &type) {
       continue;
     }
     int64_t side = type.shape[axis - extra];
-    if (!settings.machineOnly && !gathers && choices.chance(policy == Policy::Masks ? 40 : 10)) {
+    if (!gathers && choices.chance(policy == Policy::Masks ? 40 : 10)) {
       gathers = true; // some indices lie outside and read the fill
       text += "(" + expr({DType::i32, {side}}, 1).text + ").to(i32) % " + std::to_string(extent + 2);
       continue;
@@ -82,7 +82,7 @@ Expr Writer::loadPointer(const Type &type) {
     if (choices.chance(40))
       text += ", mask=" + condition(type.shape, 1).text + choices.pick<std::string>({"", isFloatType(type.dtype) ? ", fill=1.0" : ", fill=1"});
     text += choices.pick<std::string>({"", "", ", evict=\"first\"", ", cache=\"cg\"",
-                                       settings.machineOnly ? "" : ", volatile=true"});
+                                       ", volatile=true"});
     return {text + ")", 8};
   }
   return {"", 0};
@@ -132,7 +132,7 @@ void Writer::writeOutput() {
 /// To indices that differ, in another order than they lie.
 void Writer::scatter() {
   for (const TensorArg &arg : program.tensors) {
-    if (arg.access != Access::Out || arg.extents.size() != 2 || arg.name == "sink" || isStorageType(arg.dtype) || settings.machineOnly)
+    if (arg.access != Access::Out || arg.extents.size() != 2 || arg.name == "sink" || isStorageType(arg.dtype))
       continue;
     int64_t side = arg.extents[1] + (arg.extents[1] & 1);
     line(arg.name + "[pid, arange(0, " + std::to_string(side) + ") ^ 1] = " +
@@ -160,7 +160,7 @@ void Writer::storePointer() {
 
 /// A part of what can be read, by bounds that are known here and mostly not to the compiler.
 void Writer::declareView() {
-  if (sources.empty() || settings.machineOnly)
+  if (sources.empty())
     return declare();
   const Source source = choices.pick(sources);
   Source view{fresh("w"), source.dtype, {}, false, true};

@@ -11,7 +11,7 @@ static double inputLimit(const std::string &input) {
 
 /// A product of small numbers; the operands have a type that gives the wanted one.
 Expr Writer::product(const Type &type, unsigned depth) {
-  if (type.shape.size() < 2 || settings.machineOnly)
+  if (type.shape.size() < 2)
     return {"", 0};
   std::vector<DType> operands;
   if (type.dtype == DType::f32)
@@ -59,7 +59,7 @@ Expr Writer::product(const Type &type, unsigned depth) {
 
 /// With one scale, a power of two, a block of 32 along K.
 Expr Writer::scaledProduct(const Type &type, unsigned depth) {
-  if (type.dtype != DType::f32 || type.shape.size() != 2 || settings.machineOnly)
+  if (type.dtype != DType::f32 || type.shape.size() != 2)
     return {"", 0};
   int64_t k = choices.pick({32, 64});
   int64_t m = type.shape[0], n = type.shape[1];

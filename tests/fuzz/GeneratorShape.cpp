@@ -91,7 +91,7 @@ bool Writer::rearrange(const Type &type, unsigned depth, unsigned kind, Expr &re
 /// A tile made of one or more tiles of other shapes, or an element of one; false when none fits.
 bool Writer::shapeExpr(const Type &type, unsigned depth, Expr &result) {
   const Shape &shape = type.shape;
-  unsigned kind = choices.below(settings.machineOnly ? 3 : 15);
+  unsigned kind = choices.below(15);
   auto take = [&](Expr value) {
     result = std::move(value);
     return !result.text.empty();
@@ -109,7 +109,7 @@ bool Writer::shapeExpr(const Type &type, unsigned depth, Expr &result) {
     Shape other = shape;
     other[choices.below(uint32_t(shape.size()))] = 1;
     Expr from = expr({type.dtype, other}, depth - 1);
-    if (!settings.machineOnly && choices.chance(50))
+    if (choices.chance(50))
       return take({"broadcast_to(" + from.text + ", " + listText(shape) + ")", from.bound});
     return take({"(" + from.text + (isFloatType(type.dtype) ? " + " : " | ") + "zeros[" + dtypeText(type.dtype) +
                      "](" + listText(shape) + "))",

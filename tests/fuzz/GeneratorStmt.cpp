@@ -68,12 +68,12 @@ void Writer::declareTuple() {
     line(tuple + "divmod(" + expr(type, 2).text + ", " + expr(type, 1).text + ")");
     return both(type, 0, type, 0);
   }
-  if (kind == 2 && !settings.machineOnly) {
+  if (kind == 2) {
     Expr value = expr(type, 2);
     line(tuple + "sort(" + value.text + ", axis=0)");
     return both(type, value.bound, {DType::i32, type.shape}, 0);
   }
-  if (kind == 3 && !settings.machineOnly) {
+  if (kind == 3) {
     Shape pairs = type.shape;
     pairs.push_back(2);
     Expr value = expr({type.dtype, pairs}, 2);
@@ -117,7 +117,7 @@ void Writer::assignPart() {
   for (const Var &var : scope)
     if (var.isVar && !var.type.shape.empty() && var.name.find('.') == std::string::npos)
       vars.push_back(&var);
-  if (vars.empty() || settings.machineOnly)
+  if (vars.empty())
     return assign();
   const Var var = *choices.pick(vars);
   Type part = var.type;
@@ -161,8 +161,8 @@ void Writer::leave() {
 /// What changes nothing: claims that hold, prints, hints about the launch, clocks.
 void Writer::claim() {
   Type type{anyInt(), anyShape(1)};
-  std::string tile = settings.machineOnly ? "" : expr(type, 1).text;
-  switch (settings.machineOnly ? 0 : choices.below(9)) {
+  std::string tile = expr(type, 1).text;
+  switch (choices.below(9)) {
   case 0:
     return line("static_assert(1 < 2, \"order\")");
   case 1:

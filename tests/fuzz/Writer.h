@@ -69,7 +69,7 @@ private:
   Shape anyShape(unsigned maxRank = 3);
   DType anyDtype();
   DType anyInt() { return choices.pick({DType::i32, DType::i64, DType::u32, DType::i8, DType::u16}); }
-  bool inFull(uint32_t percent) { return !settings.machineOnly && choices.chance(percent); }
+  bool inFull(uint32_t percent) { return choices.chance(percent); }
   bool keepsExact(DType dtype) const { return settings.exact && isFloatType(dtype); }
   /// The text of a value that a variable takes: what it holds stays small.
   std::string bounded(const Expr &value, DType dtype) const;

@@ -11,6 +11,7 @@ import numpy as np
 import numerics
 
 POISON = 0x7f  # what memory holds before a launch; 0x7f7f7f7f is a large finite f32
+DYNAMIC_SHARED_BYTES = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 
 class CudaMemory:
@@ -54,6 +55,19 @@ class CudaMemory:
             self._call("cuMemcpyDtoH_v2", ctypes.c_void_p(out.ctypes.data),
                        ctypes.c_uint64(address), ctypes.c_size_t(size))
         return out
+
+    def launch(self, image, symbol, grid, threads, shared, parameters):
+        """Runs a kernel of a cubin or of PTX (which ends with a zero), without the loader, and waits for it."""
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        self._call("cuModuleLoadData", ctypes.byref(module), image)
+        self._call("cuModuleGetFunction", ctypes.byref(function), module, symbol.encode())
+        self._call("cuFuncSetAttribute", function, ctypes.c_int(DYNAMIC_SHARED_BYTES), ctypes.c_int(shared))
+        pointers = (ctypes.c_void_p * max(len(parameters), 1))(
+            *[ctypes.cast(ctypes.pointer(value), ctypes.c_void_p) for value in parameters])
+        counts = [ctypes.c_uint(number) for number in (*grid, threads, 1, 1, shared)]
+        self._call("cuLaunchKernel", function, *counts, None, pointers, None)
+        self._call("cuCtxSynchronize")
+        self._call("cuModuleUnload", module)
 
 
 class HostMemory:

@@ -65,6 +65,24 @@ tkg.store %v, %p[%i] : tensor<2xf32, #tkg.layout<"register=[[1]], lane=[[0],[0],
 %0 = tkg.convert %v how "registers" : tensor<2xf32, #tkg.layout<"register=[[1]], lane=[[0],[0],[0],[0],[0]]">> -> tensor<2xf32, #tkg.layout<"lane=[[1],[0],[0],[0],[0]]">>
 
 // -----
+%v = arith.constant dense<0.0> : tensor<2xf32, #tkg.layout<"lane=[[0],[0],[0],[0],[0]], warp=[[1]]">>
+// expected-error @+1 {{is not possible by shuffles: warps need what others have}}
+%0 = tkg.convert %v how "shuffle" : tensor<2xf32, #tkg.layout<"lane=[[0],[0],[0],[0],[0]], warp=[[1]]">> -> tensor<2xf32, #tkg.layout<"lane=[[1],[0],[0],[0],[0]], warp=[[0]]">>
+
+// -----
+// expected-error @+1 {{the order of a buffer names no offsets}}
+%0 = tkg.alloc : !tkg.buf<2xf32, order = #tkg.layout<"lane=[[1]]">>
+
+// -----
+// expected-error @+1 {{the order of a buffer is of another shape}}
+%0 = tkg.alloc : !tkg.buf<2xf32, order = #tkg.layout<"offset=[[1],[2]]">>
+
+// -----
+%b = tkg.alloc : !tkg.buf<2xf32, order = #tkg.layout<"offset=[[1]]">>
+// expected-error @+1 {{is a view of a buffer that has an order}}
+%0 = tkg.buf_view %b offset 0 : !tkg.buf<2xf32, order = #tkg.layout<"offset=[[1]]">> -> !tkg.buf<2xf32>
+
+// -----
 %v = arith.constant dense<0.0> : tensor<2xf32, #tkg.layout<"lane=[[1],[0],[0],[0],[0]]">>
 // expected-error @+1 {{has no way `magic`}}
 %0 = tkg.convert %v how "magic" : tensor<2xf32, #tkg.layout<"lane=[[1],[0],[0],[0],[0]]">> -> tensor<2xf32, #tkg.layout<"lane=[[1],[0],[0],[0],[0]]">>

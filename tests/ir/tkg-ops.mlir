@@ -26,11 +26,13 @@ tk.kernel @accesses() attributes {contract = #contract} {
 // Conversions and reductions within warps.
 // CHECK-LABEL: tk.kernel @registers
 // CHECK:         tkg.convert %[[A:.*]] how "registers" : tensor<2xf32, #tkg.layout<"register={{\[\[1\]\]}}, {{.*}}">> -> tensor<2xf32, #tkg.layout<"register={{\[\[1\],\[0\]\]}}, {{.*}}">>
+// CHECK-NEXT:    tkg.convert %[[A]] how "shuffle" why "it must" : tensor<2xf32,
 // CHECK-NEXT:    tkg.reduce %[[A]] axis 0 order any : tensor<2xf32, {{.*}}> -> f32 {
 // CHECK:           tkg.yield %{{.*}} : f32
 tk.kernel @registers() attributes {contract = #contract} {
   %a = builtin.unrealized_conversion_cast to tensor<2xf32, #one>
   %b = tkg.convert %a how "registers" : tensor<2xf32, #one> -> tensor<2xf32, #two>
+  %l = tkg.convert %a how "shuffle" why "it must" : tensor<2xf32, #one> -> tensor<2xf32, #tkg.layout<"lane=[[1],[0],[0],[0],[0]]">>
   %m = tkg.reduce %a axis 0 order any : tensor<2xf32, #one> -> f32 {
   ^bb0(%x: f32, %y: f32):
     %c = arith.addf %x, %y : f32

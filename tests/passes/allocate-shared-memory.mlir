@@ -55,6 +55,34 @@ tk.kernel @in_control_flow(%n: i64) attributes {contract = #contract} {
   tk.return
 }
 
+// Beyond 8 KB buffers share bytes, but for those that hold something at the same time: the second one
+// begins while the first is still read and outlives it; the third takes the place of the first. What a
+// loop reads lives as long as the loop, and a view keeps its buffer alive.
+// CHECK-LABEL: tk.kernel @sharing(
+// CHECK-SAME:    shared_bytes = 16384 : i64
+// CHECK:         tkg.alloc {offset = 0 : i64} : <2048xf32>
+// CHECK:         tkg.alloc {offset = 8192 : i64} : <1024xf32>
+// CHECK:         tkg.alloc {offset = 0 : i64} : <2048xf32>
+// CHECK:         scf.for
+// CHECK:           tkg.alloc {offset = 12288 : i64} : <1024xf32>
+// CHECK:         tkg.alloc {offset = 0 : i64} : <512xf32>
+tk.kernel @sharing(%n: i64) attributes {contract = #contract} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %a = tkg.alloc : !tkg.buf<2048xf32>
+  %va = tkg.buf_view %a offset 8 : !tkg.buf<2048xf32> -> !tkg.buf<8xf32>
+  %b = tkg.alloc : !tkg.buf<1024xf32>
+  %wa = tkg.buf_view %va offset 4 : !tkg.buf<8xf32> -> !tkg.buf<4xf32>
+  %c = tkg.alloc : !tkg.buf<2048xf32>
+  scf.for %i = %c0 to %n step %c1 : i64 {
+    %vc = tkg.buf_view %c offset 0 : !tkg.buf<2048xf32> -> !tkg.buf<4xf32>
+    %d = tkg.alloc : !tkg.buf<1024xf32>
+  }
+  %vb = tkg.buf_view %b offset 0 : !tkg.buf<1024xf32> -> !tkg.buf<4xf32>
+  %e = tkg.alloc : !tkg.buf<512xf32>
+  tk.return
+}
+
 // Each kernel begins at zero, and one without buffers needs nothing.
 // CHECK-LABEL: tk.kernel @no_buffer(
 // CHECK-SAME:    shared_bytes = 0 : i64

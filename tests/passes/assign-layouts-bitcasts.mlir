@@ -24,7 +24,7 @@ tk.kernel @splits(%x: !tk.view<i32, 1, 0>, %z: !tk.view<f32, 2, 1>) attributes {
 // Where another operation decides how the narrow tile lies, the parts come together by a conversion.
 // CHECK-LABEL: tk.kernel @joins(
 // CHECK:         tk.broadcast
-// CHECK:         %[[TOGETHER:.*]] = tkg.convert %{{.*}} how "shared" : tensor<64x1xi16
+// CHECK:         %[[TOGETHER:.*]] = tkg.convert %{{.*}} how "shared" {{.*}} : tensor<64x1xi16
 // CHECK:         tk.bitcast %[[TOGETHER]] axis 0 {{.*}} -> tensor<32x1xi32
 // CHECK:         tk.return
 tk.kernel @joins(%x: !tk.view<i32, 1, 0>, %z: !tk.view<f32, 2, 1>) attributes {contract = #contract} {

@@ -69,6 +69,17 @@ tk.kernel @tiles(%p: !tk.ptr<i32, 0>, %v: i32) attributes {contract = #contract}
   tk.return
 }
 
+// What is both a release and an acquire has a barrier on both sides.
+// CHECK-LABEL: tk.kernel @both_ways(
+// CHECK-NEXT:    tkg.barrier
+// CHECK-NEXT:    tk.atomic_rmw xor %{{.*}} order acq_rel
+// CHECK-NEXT:    tkg.barrier
+// CHECK-NEXT:    tk.return
+tk.kernel @both_ways(%p: !tk.ptr<i32, 0>, %v: i32) attributes {contract = #contract} {
+  %a = tk.atomic_rmw xor %v, %p order acq_rel scope gpu : i32, !tk.ptr<i32, 0>
+  tk.return
+}
+
 // A volatile load and a clock are the same for all threads too.
 // CHECK-LABEL: tk.kernel @polled(
 // CHECK:         tk.load %{{.*}} volatile : tensor<1x

@@ -44,10 +44,9 @@ tk.kernel @scan_of_warps(%n: i64) attributes {contract = #contract} {
 
 // One warp, but neighbours are not in one thread: into natural order and back.
 // CHECK-LABEL: tk.kernel @scan_in_order(
-// CHECK: tkg.buf_load %{{.*}} -> tensor<64xf32, #tkg.layout<"register={{\[\[}}1]], lane={{\[\[}}2],[4],[8],[16],[32]], warp={{\[\[}}0]]">>
+// CHECK: tkg.convert %{{.*}} how "shuffle" {{.*}} -> tensor<64xf32, #tkg.layout<"register={{\[\[}}1]], lane={{\[\[}}2],[4],[8],[16],[32]], warp={{\[\[}}0]]">>
 // CHECK: %[[R:.*]] = tkg.scan %{{.*}} axis 0 reverse
-// CHECK: tkg.buf_store %[[R]]
-// CHECK: tkg.buf_load %{{.*}} -> tensor<64xf32, #tkg.layout<"register={{\[\[}}32]],
+// CHECK: tkg.convert %[[R]] how "shuffle" {{.*}} -> tensor<64xf32, #tkg.layout<"register={{\[\[}}32]],
 tk.kernel @scan_in_order(%n: i64) attributes {contract = #contract} {
   %x = arith.constant dense<1.0> : tensor<64xf32, #one>
   %s = tk.scan %x axis 0 reverse order any : tensor<64xf32, #one> -> tensor<64xf32, #one> {

@@ -3,10 +3,8 @@
 // As the head of ExpandShapes.cpp has it:
 //   %t = tk.permute %m [1, 0] : tensor<4x8xf32, #A> -> tensor<8x4xf32, #B>
 // becomes, where #B is not #A transposed,
-//   %b = tkg.alloc : !tkg.buf<4x8xf32>
-//   tkg.buf_store %m, %b : tensor<4x8xf32, #A>, !tkg.buf<4x8xf32>
-//   %v = tkg.buf_view %b offset 0 : !tkg.buf<4x8xf32> -> !tkg.buf<8x4xf32, strides = 1, 8>
-//   %t = tkg.buf_load %v : !tkg.buf<8x4xf32, strides = 1, 8> -> tensor<8x4xf32, #B>
+//   %s = tk.permute %m [1, 0] : tensor<4x8xf32, #A> -> tensor<8x4xf32, #A transposed>
+//   %t = tkg.convert %s how "shuffle" : tensor<8x4xf32, #A transposed> -> tensor<8x4xf32, #B>
 
 #contract = #tk.contract<{kernel = "k", instance = {}, args = [{name = "n", kind = "scalar", dtype = "i64"}],
     grid = [1, 1, 1], require = [], disjoint = [], options = {warps = 2}}>
@@ -19,10 +17,10 @@
 // CHECK-LABEL: tk.kernel @moves(
 tk.kernel @moves(%n: i64) attributes {contract = #contract} {
   %m = arith.constant dense<1.0> : tensor<4x8xf32, #rows>
+  // CHECK: %[[S:.*]] = tk.permute %[[M:.*]] [1, 0] : {{.*}} -> tensor<8x4xf32, #tkg.layout<"register=[], lane={{\[\[}}1,0],
+  // CHECK: tkg.convert %[[S]] how "shuffle" {{.*}} -> tensor<8x4xf32, #tkg.layout<"register=[], lane={{\[\[}}0,1],
   // CHECK: %[[B:.*]] = tkg.alloc : <4x8xf32>
-  // CHECK: tkg.buf_store %[[M:.*]], %[[B]]
-  // CHECK: %[[V:.*]] = tkg.buf_view %[[B]] offset 0 : <4x8xf32> -> <8x4xf32, strides = 1, 8>
-  // CHECK: tkg.buf_load %[[V]]
+  // CHECK: tkg.buf_store %[[M]], %[[B]]
   %t = tk.permute %m [1, 0] : tensor<4x8xf32, #rows> -> tensor<8x4xf32, #columns>
   // Backwards: the last element first, a negative step.
   // CHECK: tkg.buf_view %{{.*}} offset 7 : <4x8xf32> -> <4x8xf32, strides = 8, -1>

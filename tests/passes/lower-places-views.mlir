@@ -76,6 +76,22 @@ tk.kernel @address(%x: !tk.view<f32, 2, 0>, %y: !tk.view<f32, 1, 1>, %p: !tk.ptr
   tk.return
 }
 
+// The base of a part is that of the tensor and what lies before the part.
+// CHECK-LABEL: tk.kernel @base_of_part(
+// CHECK:         %[[ROW:.*]] = arith.muli
+// CHECK:         %[[OFFSET:.*]] = arith.addi %[[ROW]]
+// CHECK:         %[[BASE:.*]] = tk.base
+// CHECK:         %[[P:.*]] = tk.ptr_add %[[BASE]], %[[OFFSET]]
+// CHECK:         tk.load %[[P]]
+tk.kernel @base_of_part(%x: !tk.view<f32, 2, 0>, %y: !tk.view<f32, 1, 1>, %p: !tk.ptr<f32, 2>, %lo: i64, %hi: i64)
+    attributes {contract = #contract} {
+  %s = tk.subview %x low [%lo, %hi] high [%lo, %hi] drop [true, true] : !tk.view<f32, 2, 0> -> !tk.view<f32, 0, 0>
+  %b = tk.base %s : !tk.view<f32, 0, 0> -> !tk.ptr<f32, 0>
+  %v = tk.load %b : !tk.ptr<f32, 0> -> f32
+  tk.store %v, %p : f32, !tk.ptr<f32, 2>
+  tk.return
+}
+
 // A tile of indices: each lies within the extent, by one comparison without sign, and makes a pointer.
 // CHECK-LABEL: tk.kernel @gather(
 // CHECK-SAME:    %[[X:.*]]: !tk.view<f32, 2, 0>

@@ -157,6 +157,6 @@ let a = w[:, :].to(f4e2m1)
 let half = full[f32](0.5, 32, 2).to(f8e4m3fn)
 assert(dot_scaled(a, half, a, None) == 16.0)
 """, "run/type_oracles.py", "f8e4m3fn"),
-    Row("`fast_math`", "none", "`dot_scaled` is exact but for the order of its sum"),
+    Row("`fast_math`", "none", "`dot_scaled` is exact but for the order of its sum and scales beyond bf16"),
     Row("`lhs_k_pack`, `rhs_k_pack`", "none", "elements of 4 bits count one by one, packed along the unit stride"),
 ]

@@ -17,17 +17,20 @@ using namespace tk;
 namespace {
 struct Product {
   MatrixTiling tiling;
-  LinearLayout result = accumulatorLayout(tiling), left = leftOperandLayout(tiling), right = rightOperandLayout(tiling);
+  LinearLayout result = accumulatorLayout(tiling);
+  LinearLayout left = leftOperandLayout(tiling), right = rightOperandLayout(tiling);
   int32_t pack = std::max(tiling.instruction().pack, 1), last = int32_t(tiling.batch.size()) + 1;
   int32_t resultOne = tiling.instruction().m * 8 / 32, leftOne = tiling.instruction().m * tiling.instruction().k / 32;
   int32_t rightOne = 8 * tiling.instruction().k / 32, batches = batchesOfWarp(tiling);
   int32_t steps = tiling.k / tiling.instruction().k;
-  int32_t rows = left.numRegisters() / batches / steps / leftOne, columns = right.numRegisters() / batches / steps / rightOne;
+  int32_t rows = left.numRegisters() / batches / steps / leftOne;
+  int32_t columns = right.numRegisters() / batches / steps / rightOne;
 };
 } // namespace
 
 /// One lane of one instruction.
-static void checkLane(const Product &p, int32_t batch, int32_t step, int32_t row, int32_t column, int32_t lane, int32_t warp) {
+static void checkLane(const Product &p, int32_t batch, int32_t step, int32_t row, int32_t column,
+                      int32_t lane, int32_t warp) {
   int32_t m = p.last - 1, n = p.last;
   int32_t leftFirst = ((batch * p.steps + step) * p.rows + row) * p.leftOne;
   int32_t rightFirst = ((batch * p.steps + step) * p.columns + column) * p.rightOne;
@@ -43,8 +46,9 @@ static void checkLane(const Product &p, int32_t batch, int32_t step, int32_t row
   }
   for (int32_t word = 0; word < p.rightOne / p.pack; ++word)
     for (int32_t i = 0; i < p.pack; ++i) {
-      int32_t ofLeft = word * (p.tiling.instruction().m / 8) * p.pack + i;
-      REQUIRE(p.left.apply(leftFirst + ofLeft, lane, warp)[n] == p.right.apply(rightFirst + word * p.pack + i, lane, warp)[m]);
+      int32_t ofLeft = word * (p.tiling.instruction().m / 8) * p.pack + i, ofRight = word * p.pack + i;
+      Coords a = p.left.apply(leftFirst + ofLeft, lane, warp), b = p.right.apply(rightFirst + ofRight, lane, warp);
+      REQUIRE(a[n] == b[m]);
     }
 }
 
@@ -67,12 +71,13 @@ static void checkAll(const Product &p) {
 }
 
 TEST_CASE("the fragments of a product multiply what belongs together", "[matrix]") {
-  MatrixKind kind = GENERATE(MatrixKind::F16, MatrixKind::BF16, MatrixKind::Tf32, MatrixKind::F64, MatrixKind::I8, MatrixKind::Fp8);
+  MatrixKind kind = GENERATE(MatrixKind::F16, MatrixKind::BF16, MatrixKind::Tf32, MatrixKind::F64,
+                             MatrixKind::I8, MatrixKind::Fp8);
   int32_t warps = GENERATE(1, 4, 8);
   std::vector<int32_t> batch = GENERATE(std::vector<int32_t>{}, std::vector<int32_t>{3}, std::vector<int32_t>{2, 3});
   bool pairs = GENERATE(false, true);
   MatrixTiling tiling = tileProduct(kind, 32, 64, 64, warps, false, batch);
-  tiling.pairsColumns = pairs;
+  tiling.pairsColumns = pairs && 64 / tiling.warpsN >= 16; // two instructions beside each other
   checkAll(Product{tiling});
 }
 
@@ -81,6 +86,28 @@ TEST_CASE("sides below those of an instruction are padded", "[matrix]") {
   REQUIRE(accumulatorLayout(tiling).padded(0) == 16);
   REQUIRE(accumulatorLayout(tiling).padded(1) == 32);
   checkAll(Product{tiling});
+}
+
+/// 96 columns on two warps: of the 64 that each has with its padding the last quarter is beyond.
+TEST_CASE("padding of a side is in the same registers of all warps", "[matrix]") {
+  MatrixTiling tiling = tileProduct(MatrixKind::F16, 16, 96, 32, 2, false);
+  tiling.pairsColumns = GENERATE(false, true);
+  LinearLayout result = accumulatorLayout(tiling);
+  REQUIRE(tiling.warpsN == 2);
+  checkAll(Product{tiling});
+  for (int32_t i = 0; i < result.numRegisters(); ++i)
+    for (int32_t lane = 0; lane < 32; ++lane)
+      for (int32_t warp = 0; warp < 2; ++warp)
+        REQUIRE(result.isValid(result.apply(i, lane, warp)) == (i < result.numRegisters() / 4 * 3));
+}
+
+TEST_CASE("sides that are no powers of two are dealt evenly", "[matrix]") {
+  MatrixTiling rows = tileProduct(MatrixKind::F16, 48, 64, 32, 2, false); // three instructions high, eight wide
+  CHECK((rows.warpsM == 1 && rows.warpsN == 2));
+  MatrixTiling batch = tileProduct(MatrixKind::F16, 16, 64, 32, 2, false, {3});
+  CHECK((batch.warpsBatch == 1 && batch.warpsN == 2));
+  MatrixTiling inWarp = tileProduct(MatrixKind::F16, 48, 64, 32, 2, /*rowsInWarp=*/true);
+  CHECK(inWarp.warpsM == 2);
 }
 
 TEST_CASE("with paired columns a result of bytes is the left operand of the next product", "[matrix]") {

@@ -1,0 +1,84 @@
+"""Compiles kernels to PTX and compares the processor time with a ceiling.
+
+    compile_times.py --tkc=tkc [--slack=5] [--only=TEXT]
+
+The time is that of the whole process `tkc`, the least of some runs, without the assembler. The
+ceilings are what the compiler should take on an idle core; `--slack` times as much fails, since a
+machine that tests is busy, and since products are not there yet. Prints a line a kernel.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLES = os.path.join(HERE, "..", "..", "examples")
+RUNS, SLACK = 3, 5
+STRIPS = """kernel add[T: dtype = f32](in x: T[N], in y: T[N], out z: T[N]) @grid(cdiv(N, 65536)) {
+    let i = program_id(0) * 65536
+    z[i +: 65536] = x[i +: 65536] + y[i +: 65536]
+}
+kernel softmax[T: dtype = f32](in x: T[M, N], out y: T[M, N]) @grid(M) @require(65536 >= N) {
+    let row = program_id(0)
+    let v = x[row, 0 +: 65536, fill=-inf].to(f32)
+    let e = exp2(v * LOG2E - max(v, axis=0) * LOG2E)
+    y[row, 0 +: 65536] = (e * (1.0 / sum(e, axis=0))).to(T)
+}
+kernel best[T: dtype = f32](in x: T[M, N], out y: i32[M]) @grid(M) @require(65536 >= N) {
+    y[program_id(0)] = argmax(x[program_id(0), 0 +: 65536, fill=-inf], axis=0)
+}
+kernel turn[T: dtype = f32](in x: T[M, N], out y: T[N, M]) @grid(cdiv(M, 256)) {
+    let row = program_id(0) * 256
+    y[0 +: 256, row +: 256] = trans(x[row +: 256, 0 +: 256])
+}
+"""
+
+
+def kernels(strips):
+    """Source, options and ceiling in milliseconds."""
+    for name, options, ceiling in (("01_vector_add", "vector_add", 15), ("02_softmax", "softmax", 30),
+                                   ("03_matmul", "matmul", 60),
+                                   ("06_attention", "attention -D T=f16 -D D=64 -D CAUSAL=false", 120)):
+        yield os.path.join(EXAMPLES, name + ".tk"), ("-k", *options.split()), ceiling
+    for kernel in ("add", "softmax", "best", "turn"):
+        for warps in (1, 4, 32):
+            for dtype in ("f32", "f16"):
+                yield strips, ("-k", kernel, "-D", "T=" + dtype, f"--warps={warps}"), 2000 / SLACK
+
+
+def milliseconds(command):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tkc", required=True)
+    parser.add_argument("--slack", type=float, default=SLACK)
+    parser.add_argument("--only", default="")
+    arguments = parser.parse_args()
+    slow = 0
+    with tempfile.TemporaryDirectory() as folder:
+        strips = os.path.join(folder, "strips.tk")
+        with open(strips, "w", encoding="utf-8") as file:
+            file.write(STRIPS)
+        for source, options, ceiling in kernels(strips):
+            if arguments.only not in " ".join((source, *options)):
+                continue
+            command = [arguments.tkc, source, *options, "--target=sm_90a", "--emit=ptx",
+                       "-o", os.path.join(folder, "out.ptx")]
+            took = min(milliseconds(command) for _ in range(RUNS))
+            is_slow = took > arguments.slack * ceiling
+            slow += is_slow
+            print(f"{' '.join((os.path.basename(source), *options))}: {took:.0f} ms of {ceiling:.0f}"
+                  f"{' TOO SLOW' if is_slow else ''}")
+    return 1 if slow else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
