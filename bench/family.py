@@ -10,6 +10,7 @@ import peers
 import plan
 
 PRECISION = {torch.float32: 24, torch.bfloat16: 8, torch.float16: 11}
+SMALLEST = {torch.float32: 2.0**-149, torch.bfloat16: 2.0**-133, torch.float16: 2.0**-24}
 _CHUNK_ELEMENTS = 1 << 26  # computed at a time, to bound what the f64 arithmetic takes
 
 
@@ -100,8 +101,9 @@ class Family:
 
     def tolerance(self, name, wanted):
         """Largest error of each element of an output."""
-        relative = 2.0 ** -PRECISION[self.tensors[name].dtype] + 2.0**-17
-        return wanted.abs() * relative + self.absolute
+        dtype = self.tensors[name].dtype
+        relative = 2.0 ** -PRECISION[dtype] + 2.0**-17
+        return wanted.abs() * relative + self.absolute + SMALLEST[dtype] * 0.51  # of a subnormal number
 
     def _compare(self, name, got, wanted, begin):
         bad = ~((got - wanted).abs() <= self.tolerance(name, wanted))

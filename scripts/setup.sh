@@ -81,6 +81,13 @@ install_packages() {
     "${missing[@]}" >/dev/null
 }
 
+# True when a ptxas runs and is of CUDA 13. No pipe into grep -q: that leaves early, and the writer's
+# broken pipe would count as a failure.
+is_cuda13() {
+  local version
+  version=$("$1" --version) && [[ $version == *'release 13.'* ]]
+}
+
 # Sets ptxas and libdevice to those of an installed toolkit of CUDA 13; fails when there is none.
 find_installed_cuda() {
   local nvcc folder
@@ -88,7 +95,7 @@ find_installed_cuda() {
   for folder in ${nvcc:+"$(dirname "$(readlink -f "$nvcc")")"} /usr/local/cuda/bin /usr/local/cuda-13*/bin; do
     ptxas=$folder/ptxas
     libdevice=$folder/../nvvm/libdevice/libdevice.10.bc
-    if [ -x "$ptxas" ] && [ -f "$libdevice" ] && "$ptxas" --version | grep -q 'release 13\.'; then
+    if [ -x "$ptxas" ] && [ -f "$libdevice" ] && is_cuda13 "$ptxas"; then
       ptxas=$(readlink -f "$ptxas")
       libdevice=$(readlink -f "$libdevice")
       return 0
@@ -124,7 +131,7 @@ for wheel in sorted((folder / "wheels").glob("*.whl")):
 END
   rm -rf "$folder/wheels"
   [ -x "$ptxas" ] && [ -f "$libdevice" ] || fail "PyPI's packages have no ptxas or no libdevice"
-  "$ptxas" --version | grep -q 'release 13\.' || fail "$ptxas does not run here"
+  is_cuda13 "$ptxas" || fail "$ptxas does not run here"
 }
 
 choose_cuda() {

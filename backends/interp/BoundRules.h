@@ -47,9 +47,9 @@ inline double finishBound(double result, double bound, bool operandsFinite) {
 }
 
 /// Numbers that are multiples of a power of two (`granule`) so large that no partial sum needs more
-/// digits than `halfUlp` stands for: every order gives the same bits.
-inline bool isExactSum(double halfUlp, double granule, double total) {
-  return total == 0 || (std::isfinite(total) && total <= granule / halfUlp);
+/// digits than `halfUlp` stands for, or goes beyond `most`: every order gives the same bits.
+inline bool isExactSum(double halfUlp, double granule, double total, double most) {
+  return total == 0 || (total <= most && total <= granule / halfUlp);
 }
 
 /// The largest power of two that divides the number; infinity for 0.

@@ -165,7 +165,7 @@ static double elementBound(const DotError &error, const DotPlan &plan, LineFacts
   const bool isCut = error.isScaled && std::min(row.granule, column.granule) < kLeastScaled;
   const bool isExact = propagated == 0 && !isCut && (error.perPiece == 0 || fits) &&
                        granule >= error.format.minSubnormal &&
-                       isExactSum(error.exactHalfUlp, granule, total);
+                       isExactSum(error.exactHalfUlp, granule, total, error.format.max);
   if (isExact || total == 0)
     return 0;
   double engine = error.perSum * total + error.perProduct * largest +

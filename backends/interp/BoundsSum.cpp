@@ -25,7 +25,9 @@ struct SumBound {
   }
   double of(const FloatFormat &format, double result) const {
     double bound = 0;
-    if (propagated != 0 || !isExactSum(format.halfUlp, granule, total))
+    if (total > format.max) // a partial sum may be infinite, and what is added to it does not bring it back
+      bound = kInfinity;
+    else if (propagated != 0 || !isExactSum(format.halfUlp, granule, total, format.max))
       bound = (propagated + 2 * (terms - 1.0) * format.halfUlp * total) * kBoundSlack;
     return finishBound(result, bound, isFinite);
   }

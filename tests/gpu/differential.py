@@ -169,7 +169,7 @@ def main():
     jobs = []
     for target, group in itertools.product(arguments.targets.split(","), arguments.groups):
         cases = [case for case in compare.GROUPS[group]() if arguments.only in case.name and not case.serial]
-        jobs += [(group, case, os.path.abspath(arguments.tkc), target, arguments.grid)
+        jobs += [(group, case, os.path.abspath(arguments.tkc), target, arguments.grid or target != NATIVE)
                  for case in (grid_of(cases) if arguments.grid else cases)]
     totals, shown = collections.defaultdict(lambda: [0, 0, 0, 0]), 0
     with multiprocessing.get_context("spawn").Pool(arguments.workers, begin, maxtasksperchild=200) as pool:

@@ -197,13 +197,13 @@ def attention_math(q, k, v, scale, causal):
     return e / total @ v, (top + np.log(total))[..., 0], e / total
 
 
-@case("06_attention", "attention", (1, 2, 64, False), (2, 1, 50, True))
+@case("06_attention", "attention", (1, 2, 64, False, True), (2, 1, 50, True, True), (1, 1, 50, True, False))
 def attention(rng, size):
-    b, h, s, causal = size
+    b, h, s, causal, split = size
     q, k, v = (rng.standard_normal((b, h, s, 32)).astype(np.float16) for _ in range(3))
     o, lse, _ = attention_math(*wide(q, k, v), 0.2, causal)
     args = dict(q=q, k=k, v=v, o="empty:f16:%dx%dx%dx32" % (b, h, s), lse="empty:f32:%dx%dx%d" % (b, h, s), scale=0.2)
-    return Case(args, dict(o=o, lse=lse), ["D=32", "BM=16", "BN=32", "CAUSAL=%s" % str(causal).lower()],
+    return Case(args, dict(o=o, lse=lse), ["D=32", "BM=16", "BN=32", "CAUSAL=%s" % str(causal).lower(), "SPLIT=%s" % str(split).lower()],
                 rtol=5e-3, atol=5e-3)
 
 

@@ -205,3 +205,12 @@ TEST_CASE("sums: exactly summable data must agree in every bit", "[interp]") {
   CHECK(sumBoundOf(tenths) >= 99 * 0x1p-24 * 10);
   CHECK(sumBoundOf(tenths) < 3 * 99 * 0x1p-24 * 10);
 }
+
+TEST_CASE("sums whose partial sums may be infinite may be anything", "[interp]") {
+  const char *op = "%s = tk.reduce %a axis 0 order any : $in -> f32 {\n  ^bb0(%p: f32, %q: f32):\n"
+                   "    %t = arith.addf %p, %q : f32\n    tk.yield %t : f32\n  }\n"
+                   "  %r = tk.splat %s : f32 -> $out";
+  std::vector<float> small = {4, -4, 4, -4}, large = {0x1p127f, -0x1p127f, 0x1p127f, -0x1p127f};
+  CHECK(boundsOf(op, DType::f32, in(small)) == std::vector<double>(4, 0.0));
+  CHECK(boundsOf(op, DType::f32, in(large)) == std::vector<double>(4, INFINITY)); // 0 in one order
+}
