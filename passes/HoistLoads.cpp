@@ -20,8 +20,7 @@
 #include "ir/tkg/TkgDialect.h"
 #include "passes/Passes.h"
 #include "passes/SharedTiles.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetVector.h"
+#include "passes/analysis/MovableSlice.h"
 
 namespace tk {
 #define GEN_PASS_DEF_HOISTLOADS
@@ -39,10 +38,6 @@ static bool isWall(Operation *op) {
   return !isMeeting(op) && (op->getNumRegions() || (!isMemoryEffectFree(op) && !isa<tkg::LoadOp, tkg::StoreOp>(op)));
 }
 
-static int64_t wordsOf(tkg::LoadOp load) {
-  return mapOf(load.getResult()).numRegisters() * int64_t(std::max(elementBits(load.getResult().getType()), 8u)) / 32;
-}
-
 namespace {
 /// What lies between the last wall and a load.
 class Stretch {
@@ -51,7 +46,6 @@ public:
   void visit(Operation &op);
 
 private:
-  bool collect(Operation *op, llvm::SetVector<Operation *> &slice);
   void hoist(tkg::LoadOp load);
 
   int64_t wordsLeft;
@@ -59,27 +53,15 @@ private:
 };
 } // namespace
 
-/// What the load needs from behind the meeting, operands first; false when that is not only arithmetic.
-bool Stretch::collect(Operation *op, llvm::SetVector<Operation *> &slice) {
-  for (Value operand : op->getOperands()) {
-    Operation *source = operand.getDefiningOp();
-    if (!source || source->getBlock() != meeting->getBlock() || source->isBeforeInBlock(meeting) || slice.contains(source))
-      continue;
-    if (source == meeting || isMeeting(source) || source->getNumRegions() || !isMemoryEffectFree(source) || !collect(source, slice))
-      return false;
-    slice.insert(source);
-  }
-  return true;
-}
-
 void Stretch::hoist(tkg::LoadOp load) {
   llvm::SetVector<Operation *> slice;
-  if (!load.getReadonly() || wordsOf(load) > wordsLeft || !collect(load, slice))
+  int64_t words = registerWords(load.getResult());
+  if (!load.getReadonly() || words > wordsLeft || !collectMovable(load, meeting, slice, isMeeting))
     return;
   for (Operation *op : slice)
     op->moveBefore(meeting);
   load->moveBefore(meeting);
-  wordsLeft -= wordsOf(load);
+  wordsLeft -= words;
 }
 
 void Stretch::visit(Operation &op) {

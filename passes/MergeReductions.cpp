@@ -18,9 +18,8 @@
 
 #include "passes/Passes.h"
 #include "ir/tk/TkDialect.h"
+#include "passes/analysis/MovableSlice.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace tk {
 #define GEN_PASS_DEF_MERGEREDUCTIONS
@@ -29,20 +28,6 @@ namespace tk {
 
 using namespace mlir;
 using namespace tk;
-
-/// Adds the operations between `first` and `op` that `op` depends on, those first that others need; false
-/// when `first` is among them, or one with effects or regions.
-static bool collectBetween(Operation *op, Operation *first, llvm::SetVector<Operation *> &slice) {
-  for (Value operand : op->getOperands()) {
-    Operation *source = operand.getDefiningOp();
-    if (!source || source->getBlock() != first->getBlock() || source->isBeforeInBlock(first) || slice.contains(source))
-      continue;
-    if (source == first || source->getNumRegions() || !isMemoryEffectFree(source) || !collectBetween(source, first, slice))
-      return false;
-    slice.insert(source);
-  }
-  return true;
-}
 
 static bool areAlike(ReduceOp a, ReduceOp b) {
   auto shape = [](ReduceOp op) { return cast<RankedTensorType>(op.getOperands().front().getType()).getShape(); };
@@ -99,7 +84,7 @@ static void mergeIn(Block &block) {
   for (ReduceOp op : llvm::to_vector(block.getOps<ReduceOp>())) {
     ReduceOp *partner = llvm::find_if(waiting, [&](ReduceOp first) {
       llvm::SetVector<Operation *> slice;
-      if (!areAlike(first, op) || !collectBetween(op, first, slice))
+      if (!areAlike(first, op) || !collectMovable(op, first, slice))
         return false;
       for (Operation *source : slice)
         source->moveBefore(first);

@@ -87,12 +87,11 @@ std::optional<Operand> Prefetch::operand(Value value, unsigned axisOfK) {
 
 /// 32-bit words a thread for the sums, and twice for the fragments of a step.
 int64_t Prefetch::registers() {
-  auto words = [](const LinearLayout &layout, Type element) {
-    return layout.numRegisters() * int64_t(elementBits(element)) / 32;
+  auto ofStep = [](const Operand &operand) {
+    tkg::BufViewOp view = operand.view;
+    return registerWords(operand.fragments, view.getResult().getType().getElement());
   };
-  return words(mapOf(mma.getAcc()), elementTypeOf(mma.getAcc().getType())) +
-         2 * (words(a->fragments, a->view.getResult().getType().getElement()) +
-              words(b->fragments, b->view.getResult().getType().getElement()));
+  return registerWords(mma.getAcc()) + 2 * (ofStep(*a) + ofStep(*b));
 }
 
 bool Prefetch::matches(int64_t mostRegisters) {

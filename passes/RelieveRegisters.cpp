@@ -53,12 +53,6 @@ static constexpr int64_t kReserved = 48;
 
 static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 
-/// 32-bit registers a thread for a tile; what is as large as one register is a scalar to us.
-static int64_t wordsOf(Value tile) {
-  int64_t bits = std::max<int64_t>(elementBits(tile.getType()), 8);
-  return mapOf(tile).numRegisters() * bits / 32;
-}
-
 namespace {
 /// The body of one loop.
 class Body {
@@ -87,7 +81,7 @@ private:
 SmallVector<Operation *> Body::meetings() {
   SmallVector<Operation *> list;
   for (Operation &op : block)
-    if (auto reduce = dyn_cast<tkg::ReduceOp>(op); reduce && wordsOf(reduce.getOperands().front()) > 1)
+    if (auto reduce = dyn_cast<tkg::ReduceOp>(op); reduce && registerWords(reduce.getOperands().front()) > 1)
       list.push_back(&op);
   return list;
 }
@@ -103,7 +97,7 @@ bool Body::isUsedAfter(Value value, Operation *meeting) {
 SmallVector<Value> Body::aliveOver(Operation *meeting) {
   llvm::SetVector<Value> alive;
   auto consider = [&](Value value) {
-    if (!isTile(value) || wordsOf(value) < 2)
+    if (!isTile(value) || registerWords(value) < 2)
       return;
     Operation *source = value.getDefiningOp();
     if (isa_and_nonnull<arith::ConstantOp, ArangeOp, SplatOp>(source))
@@ -161,7 +155,7 @@ void Body::recompute(Value value, ArrayRef<Operation *> chain, Operation *meetin
     Operation *here = block.findAncestorOpInBlock(*use.getOwner());
     return here && !here->isBeforeInBlock(first);
   });
-  recomputed += wordsOf(value);
+  recomputed += registerWords(value);
 }
 
 /// The largest value that can be, and that leaves nothing else alive in its stead.
@@ -170,7 +164,7 @@ bool Body::recomputeBest(Operation *meeting, ArrayRef<Value> alive) {
   SmallVector<Operation *> bestChain;
   for (Value value : alive) {
     SmallVector<Operation *> chain;
-    if (value.getParentBlock() != &block || isa<BlockArgument>(value) || (best && wordsOf(value) <= wordsOf(best)) ||
+    if (value.getParentBlock() != &block || isa<BlockArgument>(value) || (best && registerWords(value) <= registerWords(best)) ||
         !collectChain(value, chain))
       continue;
     bool hasLoad = llvm::any_of(chain, llvm::IsaPred<tkg::BufLoadOp>);
@@ -188,7 +182,7 @@ bool Body::recomputeBest(Operation *meeting, ArrayRef<Value> alive) {
 static Value narrowest(Value value) {
   Operation *op = value.getDefiningOp();
   bool widens = isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, CastOp>(op);
-  return widens && wordsOf(op->getOperand(0)) < wordsOf(value) ? narrowest(op->getOperand(0)) : value;
+  return widens && registerWords(op->getOperand(0)) < registerWords(value) ? narrowest(op->getOperand(0)) : value;
 }
 
 /// In shared memory before the loop, in the layout it has, so that each thread reads what it wrote; in
@@ -215,7 +209,7 @@ void Body::keep(Value value) {
       again = builder.clone(*op, mapping)->getResult(0);
     value.replaceUsesWithIf(again, [&](OpOperand &use) { return block.findAncestorOpInBlock(*use.getOwner()) == user; });
   }
-  kept += wordsOf(value);
+  kept += registerWords(value);
 }
 
 /// The largest tile from before the loop for which there is room.
@@ -225,7 +219,7 @@ bool Body::keepBest(ArrayRef<Value> alive) {
     bool isOutside = !loop->isAncestor(value.getParentBlock()->getParentOp());
     Value source = isOutside ? narrowest(value) : Value();
     if (!source || isa<PtrType>(elementTypeOf(source.getType())) || elementBits(source.getType()) < 8 ||
-        !mapOf(source).invertible() || (best && wordsOf(value) <= wordsOf(best)))
+        !mapOf(source).invertible() || (best && registerWords(value) <= registerWords(best)))
       continue;
     int64_t bytes = elementBits(source.getType()) / 8;
     for (int64_t side : shapeOf(source))
@@ -244,7 +238,7 @@ void Body::relieve() {
       SmallVector<Value> alive = aliveOver(meeting);
       int64_t words = 0;
       for (Value value : alive)
-        words += wordsOf(value);
+        words += registerWords(value);
       if (words <= budget || (!recomputeBest(meeting, alive) && !keepBest(alive)))
         break;
     }

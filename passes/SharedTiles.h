@@ -14,6 +14,12 @@ inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value tile) {
   return mlir::cast<mlir::RankedTensorType>(tile.getType()).getShape();
 }
 
+/// 32-bit registers a thread for a tile in `layout`; of elements of 8 and 16 bits several are in one.
+inline int64_t registerWords(const LinearLayout &layout, mlir::Type element) {
+  return layout.numRegisters() * std::max<int64_t>(elementBits(element), 8) / 32;
+}
+inline int64_t registerWords(mlir::Value tile) { return registerWords(mapOf(tile), tile.getType()); }
+
 /// The type of a tile with `tile`'s elements and the shape of `layout`.
 inline mlir::RankedTensorType tileTypeFor(mlir::Value tile, const LinearLayout &layout) {
   llvm::SmallVector<int64_t> shape(layout.shape().begin(), layout.shape().end());

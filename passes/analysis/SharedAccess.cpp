@@ -13,7 +13,6 @@ BufferStart tk::startOf(Value buffer) {
   int64_t bytes = cast<tkg::BufType>(buffer.getType()).getElementBytes(), dividers = kMaxSharedBytes;
   while (auto view = buffer.getDefiningOp<tkg::BufViewOp>()) {
     start.bytes += int64_t(view.getOffset()) * bytes;
-    start.hasIndex |= bool(view.getIndex());
     llvm::APInt factor(64, 1);
     if (auto scaled = view.getIndex() ? view.getIndex().getDefiningOp<arith::MulIOp>() : arith::MulIOp())
       matchPattern(scaled.getRhs(), m_ConstantInt(&factor));

@@ -16,10 +16,9 @@ namespace tk {
 inline constexpr int64_t kMaxSharedBytes = 16;
 
 /// Where a buffer begins, views included: bytes after its allocation (with its offset, if it has one
-/// yet), and perhaps an index known at run time only.
+/// yet), without an index known at run time only.
 struct BufferStart {
   int64_t bytes = 0;
-  bool hasIndex = false;
   int64_t alignment = kMaxSharedBytes; // a power of two that divides it, whatever the index
 };
 BufferStart startOf(mlir::Value buffer);
