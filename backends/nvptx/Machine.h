@@ -12,6 +12,7 @@
 #include "ir/target/Target.h"
 #include "ir/tk/Elements.h"
 #include "ir/tkg/TkgDialect.h"
+#include "passes/analysis/Contiguity.h"
 #include "passes/analysis/MatrixLayouts.h"
 #include "passes/analysis/SharedAccess.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -100,6 +101,7 @@ private:
   // MachineElementwise.cpp, MachineMath.cpp: one element
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
   bool foldOffset(mlir::Operation *op);
+  llvm::SmallVector<unsigned> firstAlike(mlir::Value tile);
   mlir::Value element(mlir::Operation *op, mlir::ValueRange operands);
   mlir::Value arithmetic(mlir::Operation *op, mlir::ValueRange operands);
   mlir::Value division(mlir::Operation *op, mlir::ValueRange operands, bool remainder);
@@ -346,6 +348,8 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> addresses;
   std::map<std::pair<int64_t, unsigned>, mlir::Value> constants;
   llvm::DenseSet<mlir::Operation *> exactOffsets; // i32 arithmetic known not to wrap
+  ScalarAnalysis known; // by facts of this variant, which the loader has checked
+  ContiguityAnalysis contiguity{known};
 };
 
 /// The kernels' description (docs/metadata.md) without resources and images, as JSON text. Each

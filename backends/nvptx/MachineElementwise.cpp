@@ -48,6 +48,23 @@ bool Machine::foldOffset(Operation *op) {
   return true;
 }
 
+/// For each register the first one whose element is known to be the same: comparisons of an index
+/// with a bound are alike over the vectors of the accesses that they mask. Without this each element
+/// of a mask is a compare of its own, and more predicates are live than there are.
+SmallVector<unsigned> Machine::firstAlike(Value tile) {
+  LinearLayout layout = layoutOf(tile);
+  TileRuns runs = contiguity.runs(tile);
+  SmallVector<unsigned> first;
+  std::map<SmallVector<int32_t, 4>, unsigned> known;
+  for (unsigned i = 0, count = layout.numRegisters(); i < count; ++i) {
+    SmallVector<int32_t, 4> group;
+    for (auto [place, run] : llvm::zip(layout.apply(i, 0, 0), runs))
+      group.push_back(place / int32_t(run.constancy));
+    first.push_back(known.try_emplace(std::move(group), i).first->second);
+  }
+  return first;
+}
+
 LogicalResult Machine::lowerElementwise(Operation *op) {
   if (foldOffset(op))
     return success();
@@ -64,9 +81,16 @@ LogicalResult Machine::lowerElementwise(Operation *op) {
     return success();
   }
   unsigned count = layoutOf(op->getResult(0)).numRegisters();
+  SmallVector<unsigned> alike;
+  if (isa<arith::CmpIOp>(op))
+    alike = firstAlike(op->getResult(0));
   Tile result;
   std::map<std::vector<void *>, Value> known; // uniform tiles are computed once
   for (unsigned i = 0; i < count; ++i) {
+    if (!alike.empty() && alike[i] != i) {
+      result.push_back(result[alike[i]]);
+      continue;
+    }
     SmallVector<Value> operands;
     std::vector<void *> key;
     for (Value operand : op->getOperands()) {

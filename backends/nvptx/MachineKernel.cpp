@@ -12,7 +12,7 @@ using namespace tk::nvptx;
 
 Machine::Machine(KernelOp kernel, const Target &target, Value)
     : kernel(kernel), target(target), context(kernel.getContext()), builder(kernel),
-      loc(kernel.getLoc()) {
+      loc(kernel.getLoc()), known(kernel) {
   auto numerics = kernel.getContract().getFields().getAs<DictionaryAttr>("numerics");
   if (auto flag = numerics ? numerics.getAs<BoolAttr>("contract") : BoolAttr())
     contract = flag.getValue();
