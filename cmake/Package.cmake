@@ -1,0 +1,32 @@
+# Package: what `cmake --install` puts where, so that others say find_package(tkc) or pkg-config.
+#
+#   bin/tkc                               the compiler
+#   lib/libtkcrt.so.1, libtkcrt.a         the loader; include/tkc/
+#   lib/cmake/tkc/                        find_package(tkc): tkc::compiler, tkc::runtime, tkc_add_kernels
+#   lib/pkgconfig/tkc-runtime.pc
+
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tkc)
+install(PROGRAMS $<TARGET_FILE:tkc> DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
+install(EXPORT tkcTargets NAMESPACE tkc:: DESTINATION ${package_folder} COMPONENT runtime)
+
+configure_package_config_file(cmake/package/tkcConfig.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/package/tkcConfig.cmake
+  INSTALL_DESTINATION ${package_folder}
+  PATH_VARS CMAKE_INSTALL_BINDIR)
+# Before 1.0 a minor version may change what is understood.
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/package/tkcConfigVersion.cmake
+  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/tkcConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/package/tkcConfigVersion.cmake
+              cmake/package/TkcAddKernels.cmake
+        DESTINATION ${package_folder} COMPONENT runtime)
+
+# Relative to where the file lies, so that an installed tree may be moved.
+file(RELATIVE_PATH TKC_PREFIX_FROM_PKGCONFIG
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/package/tkc-runtime.pc.in ${CMAKE_CURRENT_BINARY_DIR}/package/tkc-runtime.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/tkc-runtime.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
