@@ -80,6 +80,10 @@ TESTED = [
      "triton-lang/triton#10291", "run/largest-of-rows-with-nan.tk"),
     ("a package held code for the GPU of the build machine",
      "pytorch/pytorch#185328", "unit/RuntimePrepareTest.cpp"),
+    ("a small f32 product took 255 registers", "triton-lang/triton#5572", "backends/resources.test"),
+    ("a transposed operand went through shared memory two bytes at a time",
+     "triton-lang/triton#6569", "backends/resources.test"),
+    ("every sine reported spills", "triton-lang/triton#1756", "backends/resources.test"),
 ]
 
 # (what went wrong, where it was reported, the stage that will show it)
@@ -87,8 +91,4 @@ LATER = [
     ("a build for AMD looked for a cubin", "triton-lang/triton#3536", "AMD targets"),
     ("an in-place kernel was scaled once for each trial", "triton-lang/triton#6547", "tuning"),
     ("sums contained those of trial runs", "triton-lang/triton#3004", "tuning"),
-    ("a small f32 product took 255 registers", "triton-lang/triton#5572", "machine code of products"),
-    ("a transposed operand went through shared memory two bytes at a time",
-     "triton-lang/triton#6569", "machine code of products"),
-    ("every sine reported spills", "triton-lang/triton#1756", "resource figures of the assembler"),
 ]
