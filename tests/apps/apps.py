@@ -1,0 +1,119 @@
+"""Builds a program of examples/apps against an installed tkc, and runs it on the CPU device.
+
+    apps.py CASE --root=ROOT --build=BUILD --work=DIR
+
+The prefix is made by `cmake --install` and moved before it is used, as packages are.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+CC = ["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
+
+
+class Apps:
+    def __init__(self, root, build, work):
+        self.root, self.work = root, work
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        self.run(["cmake", "--install", build, "--prefix", work / "packed"])
+        self.prefix = (work / "packed").rename(work / "prefix")
+        self.apps = pathlib.Path(shutil.copytree(root / "examples" / "apps", work / "apps"))
+        library = next(self.prefix.glob("lib*/**/pkgconfig"))
+        self.libraries = library.parent
+        self.environment = dict(os.environ, PATH="%s:%s" % (self.prefix / "bin", os.environ["PATH"]),
+                                PKG_CONFIG_PATH=str(library), CMAKE_PREFIX_PATH=str(self.prefix),
+                                LD_LIBRARY_PATH=str(self.libraries))
+
+    def run(self, command, cwd=None):
+        done = subprocess.run([str(word) for word in command], cwd=cwd, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, env=getattr(self, "environment", None))
+        if done.returncode:
+            sys.exit("status %d of %s\n%s" % (done.returncode, " ".join(map(str, command)), done.stdout))
+        return done.stdout
+
+    def expect(self, text, wanted):
+        if wanted not in text:
+            sys.exit("`%s` is not in\n%s" % (wanted, text))
+
+    def ran(self, app):
+        self.expect(self.run([app, "cpu"]), "axpy on cpu, variant")
+
+    def object(self):
+        self.run(["tkc", "kernels.tk", "--target=sm_80,sm_90a,cpu", "-o", "kernels.o"], self.apps)
+        self.run(CC + ["-c", "memory.c", "-o", "memory.o"], self.apps)
+
+    def configure(self):
+        build = self.work / "build"
+        self.run(["cmake", "-S", self.apps / "cpp", "-B", build, "-G", "Ninja"])
+        return build
+
+    def cpp(self):
+        build = self.configure()
+        self.run(["cmake", "--build", build])
+        self.ran(build / "app")
+
+    def c(self):
+        self.object()
+        flags = self.run(["pkg-config", "--cflags", "--libs", "tkc-runtime"]).split()
+        self.run(CC + ["-I.", "c/main.c", "memory.o", "kernels.o", "-ldl", "-o", "app"] + flags, self.apps)
+        self.ran(self.apps / "app")
+
+    def static(self):
+        """The loader as an archive: nothing but the C++ library is needed beside it."""
+        self.object()
+        flags = self.run(["pkg-config", "--static", "--cflags", "--libs", "tkc-runtime"]).split()
+        (self.libraries / "libtkcrt.so").unlink()
+        self.run(CC + ["-I.", "c/main.c", "memory.o", "kernels.o", "-o", "app"] + flags + ["-ldl"], self.apps)
+        self.ran(self.apps / "app")
+
+    def rust(self):
+        self.object()
+        self.run(["rustc", "--edition=2021", "rust/main.rs", "-C", "link-args=kernels.o memory.o -ldl", "-L",
+                  self.libraries, "-l", "tkcrt", "-o", "app"], self.apps)
+        self.ran(self.apps / "app")
+
+    def meson(self):
+        build = self.work / "build"
+        self.run(["meson", "setup", build, self.apps / "meson"])
+        self.run(["ninja", "-C", build])
+        self.ran(build / "app")
+
+    def incremental(self):
+        """What is built again after an edit."""
+        kernels = self.apps / "kernels.tk"
+        shared = self.apps / "shared.tk"
+        shared.write_text("fn twice(x) { return x + x }\n")
+        kernels.write_text("import shared\n" + kernels.read_text().replace("a * x[i", "shared.twice(a * 0.5) * x[i"))
+        build = self.configure()
+        self.run(["cmake", "--build", build])
+        self.ran(build / "app")
+        self.expect(self.run(["cmake", "--build", build]), "no work to do")
+
+        linked = (build / "app").stat().st_mtime_ns
+        kernels.write_text("# a comment\n" + kernels.read_text())
+        self.expect(self.run(["cmake", "--build", build]), "tkc ")
+        if (build / "app").stat().st_mtime_ns != linked:
+            sys.exit("a comment linked the program again")
+        self.expect(self.run(["cmake", "--build", build]), "no work to do")
+
+        shared.write_text("fn twice(x) { return 2.0 * x }\n")
+        self.expect(self.run(["cmake", "--build", build]), "Linking")
+        self.ran(build / "app")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("case")
+    for name in ("root", "build", "work"):
+        parser.add_argument("--" + name, type=lambda text: pathlib.Path(text).resolve(), required=True)
+    options = parser.parse_args()
+    getattr(Apps(options.root, options.build, options.work), options.case)()
+    print(options.case + ": good")
+
+
+main()
