@@ -24,6 +24,9 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/tkcConfig.cmake
               cmake/package/TkcAddKernels.cmake
         DESTINATION ${package_folder} COMPONENT runtime)
 
+if(TKC_ZSTD_FOUND)
+  set(TKC_RUNTIME_PRIVATE_LIBS -lzstd)
+endif()
 # Relative to where the file lies, so that an installed tree may be moved.
 file(RELATIVE_PATH TKC_PREFIX_FROM_PKGCONFIG
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})

@@ -6,17 +6,20 @@
 //===----------------------------------------------------------------------===//
 
 #include "driver/Compile.h"
+#include "backends/metadata/KernelDescription.h"
 #include "backends/metadata/Metadata.h"
 #include "backends/nvptx/Nvptx.h"
 #include "backends/nvptx/Ptxas.h"
 #include "backends/target/Targets.h"
 #include "driver/Crash.h"
+#include "driver/Folders.h"
 #include "driver/PassRunner.h"
 #include "driver/Readers.h"
 #include "driver/Tools.h"
 #include "driver/UseLists.h"
 #include "frontend/AstPrinter.h"
 #include "frontend/Frontend.h"
+#include "frontend/Lexer.h"
 #include "frontend/Parser.h"
 #include "ir/tk/TkDialect.h"
 #include "ir/tkg/TkgDialect.h"
@@ -25,8 +28,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
 #include "passes/Pipeline.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -59,6 +60,7 @@ private:
   void fromLlvmText();
   void fromLlvm(llvm::Module &module);
   void fromPtx(std::string ptx, bool generated);
+  void finishInterpreted(mlir::ModuleOp module);
   void finishBinary(const nvptx::Assembler &assembler, nvptx::Assembly &&assembly);
 
   bool recordMlir(Stage stage, mlir::ModuleOp module);
@@ -261,6 +263,8 @@ void Compilation::lower(mlir::ModuleOp module, Phase phase) {
                                       : Stage::LlvmDialect;
   if (stageInput && !checkStart(at))
     return;
+  if (at == Stage::Tk && options.described && last == Stage::Tk)
+    return finishInterpreted(module);
   if (at == Stage::Tk && options.stopAfter.empty() && !recordMlir(Stage::Tk, module))
     return;
   auto made = module->getAttrOfType<mlir::StringAttr>("tk.target");
@@ -352,26 +356,6 @@ static void onLlvmDiagnostic(const llvm::DiagnosticInfo *info, void *data) {
   emit<diag::LlvmRejected>(loc, text);
 }
 
-/// Line tables name their files without folders: the same source gives the same bytes anywhere.
-static void dropFolders(llvm::Module &module) {
-  llvm::LLVMContext &context = module.getContext();
-  llvm::DebugInfoFinder finder;
-  finder.processModule(module);
-  llvm::SmallSetVector<llvm::DIFile *, 4> files;
-  for (llvm::DICompileUnit *unit : finder.compile_units())
-    files.insert(unit->getFile());
-  for (llvm::DISubprogram *function : finder.subprograms())
-    files.insert(function->getFile());
-  for (llvm::DIScope *scope : finder.scopes())
-    files.insert(scope->getFile());
-  for (llvm::DIFile *file : files)
-    if (file) {
-      StringRef name = llvm::sys::path::filename(file->getFilename());
-      file->replaceOperandWith(0, llvm::MDString::get(context, name));
-      file->replaceOperandWith(1, llvm::MDString::get(context, ""));
-    }
-}
-
 void Compilation::fromLlvm(llvm::Module &module) {
   llvm::LLVMContext &llvmContext = module.getContext();
   llvmContext.setDiagnosticHandlerCallBack(onLlvmDiagnostic, &loc);
@@ -441,7 +425,7 @@ void Compilation::fromPtx(std::string ptx, bool generated) {
     return;
   description = descriptionOfPtx(ptx);
   if (!record(Stage::Ptx, [&] { return ptx; })) {
-    if (!options.metadata.empty())
+    if (!options.metadata.empty() || options.described)
       describe("ptx", ptx, {}, makeProducer());
     return;
   }
@@ -479,12 +463,18 @@ Producer Compilation::makeProducer() const {
   Producer producer;
   producer.tkc = tkcVersion();
   producer.llvm = llvmVersion();
-  // The name alone: a description is the same wherever the sources lie.
-  producer.inputs.push_back({llvm::sys::path::filename(input.path).str(), sha256Hex(input.text)});
+  // The name alone, and no comments: a description is the same wherever the sources lie, and a
+  // comment builds nothing again.
+  auto addInput = [&](StringRef path, StringRef text, bool isSource) {
+    producer.inputs.push_back(
+        {llvm::sys::path::filename(path).str(), sha256Hex(isSource ? withoutTrivia(context, text) : text.str())});
+  };
+  addInput(input.path, input.text, !stageInput);
   for (const ImportedFile &import : imported)
-    producer.inputs.push_back({import.inLibrary ? import.path
-                                                : llvm::sys::path::filename(import.path).str(),
-                               sha256Hex(import.text)});
+    if (import.inLibrary)
+      producer.inputs.push_back({import.path, sha256Hex(import.text)});
+    else
+      addInput(import.path, import.text, true);
   if (linked)
     producer.linked.push_back(*linked);
   return producer;
@@ -531,6 +521,18 @@ void Compilation::finishBinary(const nvptx::Assembler &assembler, nvptx::Assembl
     result.artifacts.push_back({Stage::Json, result.description});
   if (wants(Stage::Cubin))
     result.artifacts.push_back({Stage::Cubin, std::move(assembly.cubin)});
+}
+
+/// The interpreter's image is the module with its places, for what it finds wrong in a launch.
+void Compilation::finishInterpreted(mlir::ModuleOp module) {
+  dropFolders(module);
+  orderUseLists(module);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, mlir::OpPrintingFlags().enableDebugInfo());
+  description = describeInterpreted(module);
+  describe("tk", text, {}, makeProducer());
+  result.artifacts.push_back({Stage::Tk, std::move(text)});
 }
 
 CompileResult Compilation::run() {

@@ -23,6 +23,7 @@ namespace tk {
 struct Artifact {
   Stage stage;
   std::string bytes;
+  std::string unit = {}; // of several: what its file is called besides the input
 };
 
 struct CompileResult {

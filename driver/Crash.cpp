@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <sys/mman.h>
 #include <vector>
 
@@ -24,17 +25,30 @@ static void onFatalError(void *, const char *reason, bool) {
   abort();
 }
 
-/// The recovery context's handlers run on the stack that overflowed unless told otherwise.
+namespace {
+/// A stack of a thread for its handlers: they would run on the one that overflowed.
+struct HandlerStack {
+  static constexpr size_t kBytes = size_t(256) << 10;
+  void *memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+  HandlerStack() { set(0); }
+  ~HandlerStack() {
+    set(SS_DISABLE);
+    if (memory != MAP_FAILED)
+      munmap(memory, kBytes);
+  }
+  void set(int flags) {
+    stack_t stack = {};
+    stack.ss_sp = memory;
+    stack.ss_size = kBytes;
+    stack.ss_flags = flags;
+    if (memory != MAP_FAILED)
+      sigaltstack(&stack, nullptr);
+  }
+};
+} // namespace
+
 static void moveHandlersToOwnStack() {
-  constexpr size_t stackBytes = size_t(256) << 10;
-  static void *memory = mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-    return;
-  stack_t stack = {};
-  stack.ss_sp = memory;
-  stack.ss_size = stackBytes;
-  sigaltstack(&stack, nullptr);
   for (int signal : {SIGSEGV, SIGBUS}) {
     struct sigaction action;
     if (sigaction(signal, nullptr, &action) == 0) {
@@ -45,14 +59,15 @@ static void moveHandlersToOwnStack() {
 }
 
 CrashReport tk::runGuarded(llvm::function_ref<void()> work) {
-  static bool prepared = false;
-  if (!prepared) {
+  static std::once_flag prepared;
+  std::call_once(prepared, [] {
     llvm::install_fatal_error_handler(onFatalError);
     llvm::install_bad_alloc_error_handler(onFatalError);
     llvm::CrashRecoveryContext::Enable();
     moveHandlersToOwnStack();
-    prepared = true;
-  }
+  });
+  static thread_local HandlerStack handlerStack;
+  (void)handlerStack;
   fatalReason[0] = '\0';
   llvm::CrashRecoveryContext context;
   if (context.RunSafely(work))

@@ -7,6 +7,7 @@
 
 #include "driver/Driver.h"
 #include "backends/target/Targets.h"
+#include "driver/BundleCommands.h"
 #include "driver/Compile.h"
 #include "driver/Crash.h"
 #include "driver/Explain.h"
@@ -56,7 +57,11 @@ int tk::runTkc(llvm::ArrayRef<const char *> args) {
   CommandLine line = parseCommandLine(args);
   switch (line.action) {
   case CommandLine::Action::Compile:
+    if (isBundleStage(line.options.stages.front()) || !line.options.listVariants.empty())
+      return runBundle(line.options);
     return runCompile(line.options);
+  case CommandLine::Action::Bundle:
+    return runBundleCommand(line.options, line.bundle);
   case CommandLine::Action::Run:
     return runRun(line.options, line.run);
   case CommandLine::Action::Format:

@@ -32,11 +32,16 @@ public:
     if (!only || only == Command::Compile) {
       declareOutputs();
       declareTarget();
+      declareBundle();
       declareTools();
       declareInsight();
     }
-    if (only != Command::Format)
+    if (!only || (only != Command::Format && only != Command::Bundle))
       declareCode();
+    if (only == Command::Bundle) {
+      declareBundleOutput();
+      declareEmbedding();
+    }
     if (!only || only == Command::Run)
       declareRun();
     if (!only || only == Command::Format)
@@ -78,6 +83,9 @@ private:
   void declareOutputs();
   void declareTarget();
   void declareCode();
+  void declareBundle();
+  void declareBundleOutput();
+  void declareEmbedding();
   void declareTools();
   void declareInsight();
   void declareRun();
@@ -94,14 +102,15 @@ void OptionTable::declareOutputs() {
   group = "Outputs";
   value("-o", "-o OUT",
         "file to write; its extension picks the stage: .cubin .ptx .ll\n"
-        ".llvm.mlir .tkg.mlir .tk.mlir (also plain .mlir) .json .sass.\n"
-        "OUT/ is a folder, - is standard output. Without -o text goes to\n"
-        "standard output, a binary to STEM.cubin in this folder",
+        ".llvm.mlir .tkg.mlir .tk.mlir (also plain .mlir) .json .sass,\n"
+        ".tkb .o .S .h. OUT/ is a folder, - is standard output. Without -o\n"
+        "text goes to standard output, a binary to STEM.cubin or STEM.tkb\n"
+        "in this folder",
         raw.output);
   list("--emit", "--emit=STAGE[,STAGE]",
        "stages to write, whatever OUT's extension: ast tk tkg\n"
-       "llvm-dialect llvm ptx cubin sass json. Several need -o DIR/ or\n"
-       "--dump-dir",
+       "llvm-dialect llvm ptx cubin sass json, or of bundles: bundle\n"
+       "object assembly header. Several need -o DIR/ or --dump-dir",
        raw.emit, ',');
   value("--metadata", "--metadata=PATH", "where the JSON goes (default: OUT.json beside the binary)",
         raw.metadata);
@@ -116,11 +125,44 @@ void OptionTable::declareOutputs() {
 
 void OptionTable::declareTarget() {
   group = "Machine code";
-  value("--target", "--target=NAME", "chip, see `tkc targets` (default sm_90a, said in a note)",
-        raw.target);
+  list("--target", "--target=NAME[,NAME]",
+       "chip, see `tkc targets` (default sm_90a, said in a note). In a\n"
+       "bundle several, also compute_80 (PTX) and cpu (interpreter)",
+       raw.targets, ',');
   value("-O", "-O0 -O1 -O2 -O3", "effort of LLVM and of the assembler (default -O3)", raw.optLevel);
   flag("-g", "-g", "line tables for profilers and debuggers; stages show places", raw.lineInfo);
   flag("--asserts", "--asserts", "keep what `assert` claims: a launch stops where it is false", raw.asserts);
+}
+
+void OptionTable::declareBundle() {
+  group = "Bundles (.tkb .o .S .h): several targets, instances, configurations";
+  list("--fallback", "--fallback=compute_80", "PTX as well, which drivers compile for newer chips",
+       raw.fallbacks, ',');
+  flag("--with-interp", "--with-interp", "what the interpreter runs as well: target cpu",
+       raw.withInterp);
+  value("--tuned", "--tuned=TABLE",
+        "JSON of the best configurations: goes into the bundle, and\n--config=tuned takes those it names",
+        raw.tuned);
+  app.add_flag("--list-variants{text}", raw.listVariants)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  addLine("--list-variants{text}", "--list-variants[=json]", "print the units and compile nothing");
+  value("--max-variants", "--max-variants=N", "more units are an error (default 256)",
+        raw.maxVariants);
+  declareEmbedding();
+}
+
+void OptionTable::declareEmbedding() {
+  value("--host-target", "--host-target=TRIPLE",
+        "machine of the object file: x86_64-linux, aarch64-linux\n(default: this one)",
+        raw.hostTarget);
+  value("--symbol-prefix", "--symbol-prefix=TEXT",
+        "of the embedded bundle's two symbols (default tkc_bundle_)", raw.symbolPrefix);
+}
+
+/// For `tkc link` and `tkc extract`; --help has the line of `tkc FILE`.
+void OptionTable::declareBundleOutput() {
+  value("-o", "-o OUT", "", raw.output);
+  list("--emit", "--emit=STAGE[,STAGE]", "", raw.emit, ',');
 }
 
 void OptionTable::declareTools() {
@@ -151,8 +193,11 @@ void OptionTable::declareCode() {
   group = "The kernel (also for `tkc run`)";
   list("-k,--kernel", "-k, --kernel=NAME", "one kernel of the file, may be repeated (default: all)",
        raw.kernels);
-  list("-D", "-D NAME=VALUE", "compile-time parameter: integer, bool, dtype or string", raw.defines);
-  value("--config", "--config=I", "which of the @tune configurations (default 0)", raw.config);
+  list("-D", "-D NAME=VALUE",
+       "compile-time parameter: integer, bool, dtype or string; NAME=A,B for\na bundle of both", raw.defines);
+  value("--config", "--config=I|all|tuned",
+        "which of the @tune configurations (default: the first good one);\nall and tuned make a bundle",
+        raw.config);
   value("--warps", "--warps=N", "warps of a block: a power of two up to 32", raw.warps);
   value("--stages", "--stages=N", "stages of a software pipeline", raw.stages);
   value("--ctas", "--ctas=N", "blocks of a cluster", raw.ctas);
@@ -305,6 +350,10 @@ std::string tk::helpText(bool hidden) {
                      "       tkc run FILE ARG... [OPTIONS]    run a kernel on this machine\n"
                      "       tkc fmt [--check] FILE...        put .tk files into the one style; - is\n"
                      "                                        standard input, to standard output\n"
+                     "       tkc link FILE.tkb... -o OUT      one bundle of several, or what embeds it\n"
+                     "       tkc size FILE.tkb                bytes of each image and kernel\n"
+                     "       tkc extract FILE.tkb -o DIR/     the images, each with its JSON\n"
+                     "       tkc notices FILE.tkb             the licences of what is linked in\n"
                      "       tkc targets                      list the chips\n"
                      "       tkc explain TKnnnn               what a message means, examples, how to mend it\n";
   constexpr size_t column = 30;

@@ -18,13 +18,17 @@ namespace tk {
 /// What the words of a command line say, before it is checked. Empty: not given.
 struct RawOptions {
   std::vector<std::string> words; // that are no options: files and arguments, in order
-  std::vector<std::string> emit, defines, assumptions, kernels, includes, warnings;
+  std::vector<std::string> emit, defines, targets, fallbacks, assumptions, kernels, includes, warnings;
   std::vector<std::string> printBefore, printAfter;
-  std::string output, metadata, dumpDir, depfilePath, target, config, warps, stages, ctas, maxregs;
+  std::string output, metadata, dumpDir, depfilePath, config, warps, stages, ctas, maxregs;
   std::string ptxas, libdevice, stopAfter, optLevel, jobs, diagnostics, remarks, testCrash;
   bool saveTemps = false, depfile = false, hermetic = false, lineInfo = false, asserts = false, verbose = false;
   bool timePasses = false, verifyPhases = false, verifyDiagnostics = false;
   bool help = false, helpHidden = false, version = false;
+
+  // bundles
+  std::string tuned, maxVariants, listVariants, hostTarget, symbolPrefix;
+  bool withInterp = false;
 
   // tkc run
   std::string engine, sms, order, live;
@@ -37,7 +41,7 @@ struct RawOptions {
 };
 
 /// Whose options are known.
-enum class Command { Compile, Run, Format };
+enum class Command { Compile, Run, Format, Bundle };
 
 /// Reads the words after `tkc` or `tkc run`; a mistake comes back as a diagnostic.
 std::optional<DiagRecord> parseWords(llvm::ArrayRef<const char *> words, Command command,

@@ -6,7 +6,9 @@
 
 #include "driver/Options.h"
 #include "backends/target/Targets.h"
+#include "bundle/Embed.h"
 #include "driver/OptionTable.h"
+#include "driver/Units.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -28,14 +30,19 @@ public:
       line.action = CommandLine::Action::Compile;
       convertInputs();
       convertStages();
-      convertTarget();
+      convertTargets();
       convertLevels();
       convertLowering();
+      convertBundle();
       break;
     case Command::Run:
       line.action = CommandLine::Action::Run;
       convertRun();
       convertLowering();
+      break;
+    case Command::Bundle:
+      line.action = CommandLine::Action::Bundle;
+      convertBundleCommand();
       break;
     case Command::Format:
       line.action = CommandLine::Action::Format;
@@ -61,7 +68,13 @@ private:
   void convertInputs();
   void convertStages();
   void convertOutputName();
-  void convertTarget();
+  void convertTargets();
+  bool convertTarget(StringRef name);
+  void convertBundle();
+  void convertEmbedding();
+  void convertBundleCommand();
+  void checkBundleStages();
+  bool asksForUnits() const;
   void convertLowering();
   void convertLevels();
   void convertInsight();
@@ -90,7 +103,8 @@ private:
 
 void Converter::convertInputs() {
   static constexpr llvm::StringLiteral commands[] = {"run",    "bench", "tune",   "fmt",
-                                                     "explain", "lsp",  "report", "targets"};
+                                                     "explain", "lsp",  "report", "targets",
+                                                     "link",   "size",   "notices", "extract"};
   if (raw.words.empty())
     return wrong<diag::NoInput>(2, "tkc FILE.tk -o FILE.cubin; `tkc --help` has the rest");
   if (raw.words.size() > 1) {
@@ -123,11 +137,38 @@ void Converter::convertStages() {
   else if (!raw.stopAfter.empty())
     wrong<diag::OptionSyntax>(2, "drop --emit: --stop-after writes the module as it is there",
                               "`--stop-after` and `--emit` exclude each other");
+  checkBundleStages();
   to.metadata = raw.metadata;
   to.dumpDir = raw.dumpDir;
   to.saveTemps = raw.saveTemps;
   to.depfilePath = raw.depfilePath;
   to.depfile = raw.depfile || !raw.depfilePath.empty();
+}
+
+/// A bundle holds binaries: no stage of one kernel stands beside it or goes into a file of its kind.
+void Converter::checkBundleStages() {
+  if (!line.errors.empty())
+    return;
+  bool bundle = isBundleStage(to.stages.back());
+  if (bundle && !isBundleStage(to.stages.front()))
+    return wrong<diag::MixedBundleStages>(2, "write the stages of one kernel in a call of their own",
+                                          stageName(to.stages.front()),
+                                          stageName(to.stages.back()));
+  StageLookup named = findStageOfOutput(raw.output);
+  if (named.stage && isBundleStage(*named.stage) && !bundle)
+    return wrong<diag::MixedBundleStages>(
+        2, "drop --emit, or name the file " + stageExtension(to.stages.back()).str(),
+        stageName(to.stages.back()), raw.output);
+  if (bundle && !raw.metadata.empty())
+    wrong<diag::MetadataNeedsBinary>(2, "the JSON stands in the bundle; `tkc extract` writes it",
+                                     stageName(to.stages.back()));
+}
+
+/// What several units, or one that is no binary of a chip, come from.
+bool Converter::asksForUnits() const {
+  bool images = llvm::any_of(raw.targets, isImageTarget), link = !line.bundle.name.empty();
+  return link || raw.targets.size() > 1 || images || !raw.fallbacks.empty() || raw.withInterp ||
+         raw.config == "all" || raw.config == "tuned" || !raw.tuned.empty();
 }
 
 /// Without --emit the output's extension says what is wanted.
@@ -140,7 +181,7 @@ void Converter::convertOutputName() {
       wrong<diag::UnknownOutputExtension>(2, "--stop-after writes MLIR: name it .mlir", name);
     return;
   }
-  to.stages = {Stage::Cubin};
+  to.stages = {asksForUnits() ? Stage::Bundle : Stage::Cubin};
   if (name.empty() || name == "-" || folder)
     return;
   StageLookup found = findStageOfOutput(name);
@@ -152,24 +193,112 @@ void Converter::convertOutputName() {
   to.stages = {*found.stage};
 }
 
-void Converter::convertTarget() {
-  if (raw.target.empty())
-    return;
-  if (StringRef(raw.target).contains(','))
-    return wrong<diag::ToolNotBuiltYet>(1, "compile for one target a call",
-                                    "a bundle of several targets");
-  if (raw.target == "native")
-    return wrong<diag::ToolNotBuiltYet>(1, "name the chip, see `tkc targets`", "`--target=native`");
-  const Target *target = findTarget(raw.target);
-  if (!target) {
-    StringRef nearest = nearestTarget(raw.target);
-    std::string help = nearest.empty() ? "`tkc targets` lists them"
-                                       : "did you mean `" + nearest.str() + "`?";
-    return wrong<diag::UnknownTarget>(2, help, raw.target);
+bool Converter::convertTarget(StringRef name) {
+  if (name == "native") {
+    wrong<diag::ToolNotBuiltYet>(1, "name the chip, see `tkc targets`", "`--target=native`");
+    return false;
   }
-  if (!target->supported)
-    return wrong<diag::TargetNotBuilt>(1, "supported: " + supportedTargetNames(), raw.target);
-  to.target = raw.target;
+  if (name == "cpu" || fallbackChip(name))
+    return true;
+  const Target *target = findTarget(name);
+  if (target && target->supported)
+    return true;
+  if (target) {
+    wrong<diag::TargetNotBuilt>(1, "supported: " + supportedTargetNames(), name);
+    return false;
+  }
+  StringRef nearest = nearestTarget(name);
+  std::string help = isImageTarget(name) ? "PTX for newer chips is " + fallbackNames()
+                     : nearest.empty()   ? "`tkc targets` lists them"
+                                         : "did you mean `" + nearest.str() + "`?";
+  wrong<diag::UnknownTarget>(2, help, name);
+  return false;
+}
+
+void Converter::convertTargets() {
+  for (const std::string &name : raw.targets)
+    if (!convertTarget(name))
+      return;
+  to.onlyImageTargets = !raw.targets.empty() && llvm::all_of(raw.targets, isImageTarget);
+  std::vector<std::string> all = raw.targets;
+  for (const std::string &name : raw.fallbacks) {
+    if (!fallbackChip(name))
+      return wrong<diag::BadFallback>(2, "PTX for newer chips is " + fallbackNames(), name);
+    all.push_back(name);
+  }
+  if (raw.withInterp)
+    all.push_back("cpu");
+  for (const std::string &name : all)
+    if (!llvm::is_contained(to.targets, name))
+      to.targets.push_back(name);
+  if (to.targets.size() == 1)
+    to.target = to.targets.front();
+}
+
+void Converter::convertEmbedding() {
+  to.hostTarget = raw.hostTarget;
+  if (!raw.hostTarget.empty() && !elfMachineOf(raw.hostTarget))
+    return wrong<diag::UnknownHostTarget>(
+        2, "for " + hostTargetNames() + "; other machines assemble -o k.S", raw.hostTarget);
+  if (raw.symbolPrefix.empty())
+    return;
+  to.symbolPrefix = raw.symbolPrefix;
+  if (!llvm::Regex("^[A-Za-z_][A-Za-z0-9_]*$").match(raw.symbolPrefix))
+    wrong<diag::BadOptionValue>(2, "letters, digits and _", "--symbol-prefix", raw.symbolPrefix);
+}
+
+/// What only a bundle holds is refused for one binary.
+void Converter::convertBundle() {
+  to.tuned = raw.tuned;
+  to.listVariants = raw.listVariants;
+  to.maxVariants = size_t(integer("--max-variants", raw.maxVariants, 1, 65536).value_or(256));
+  to.configs = raw.config == "all"     ? CompileOptions::Configs::All
+               : raw.config == "tuned" ? CompileOptions::Configs::Tuned
+                                       : CompileOptions::Configs::One;
+  convertEmbedding();
+  if (!raw.listVariants.empty() && raw.listVariants != "text" && raw.listVariants != "json")
+    return wrong<diag::BadOptionValue>(2, "text or json", "--list-variants", raw.listVariants);
+  if (raw.config == "tuned" && raw.tuned.empty())
+    return wrong<diag::BadOptionValue>(2, "--tuned=TABLE names them", "--config", "tuned");
+  if (line.errors.empty() && asksForUnits() && raw.listVariants.empty() &&
+      !isBundleStage(to.stages.front())) {
+    StringRef what = raw.targets.size() > 1    ? "several targets"
+                     : raw.withInterp          ? "images for the interpreter"
+                     : !raw.tuned.empty()      ? "tuning tables"
+                     : raw.fallbacks.size()    ? "several images"
+                     : raw.config.size() && to.configs != CompileOptions::Configs::One
+                         ? "several configurations"
+                         : "PTX and images for the interpreter by --target";
+    wrong<diag::NeedsBundle>(2, "-o FILE.tkb writes a bundle", what,
+                             "a file of stage `" + stageName(to.stages.back()).str() + "`");
+  }
+}
+
+/// tkc link, size, notices, extract.
+void Converter::convertBundleCommand() {
+  StringRef name = line.bundle.name;
+  line.bundle.files = raw.words;
+  if (raw.words.empty())
+    return wrong<diag::NoInput>(2, "tkc " + name.str() + " FILE.tkb");
+  if (raw.words.size() > 1 && name != "link")
+    return wrong<diag::SeveralInputs>(2, "`tkc link` makes one bundle of several", raw.words[0],
+                                      raw.words[1]);
+  to.input = raw.words[0];
+  if (name == "size" || name == "notices") {
+    if (!raw.output.empty() || !raw.emit.empty())
+      wrong<diag::OptionSyntax>(2, "", "`tkc " + name.str() + "` prints to standard output");
+    return;
+  }
+  if (raw.output.empty())
+    return wrong<diag::OptionNeedsValue>(2, "name the output", "-o");
+  to.output = raw.output;
+  if (name == "extract")
+    return;
+  convertStages();
+  if (line.errors.empty() && !isBundleStage(to.stages.front()))
+    wrong<diag::OptionSyntax>(2, "name the output .tkb, .o, .S or .h",
+                              "`tkc link` writes bundles and what embeds them");
+  convertEmbedding();
 }
 
 void Converter::convertLowering() {
@@ -190,12 +319,10 @@ void Converter::convertLowering() {
   lower.ctas = integer("--ctas", raw.ctas, 1, 16);
   if (lower.ctas && *lower.ctas != 1)
     wrong<diag::ToolNotBuiltYet>(1, "", "a cluster of blocks (`--ctas`)");
-  if (raw.config == "tuned" || raw.config == "all")
-    return wrong<diag::ToolNotBuiltYet>(1, "name one configuration by its number",
-                                    "`--config=" + raw.config + "`");
-  to.hasConfig = !raw.config.empty();
-  lower.config = integer("--config", raw.config, 0, 1 << 20);
   lower.includes = raw.includes;
+  to.hasConfig = !raw.config.empty();
+  if (raw.config != "tuned" && raw.config != "all")
+    lower.config = integer("--config", raw.config, 0, 1 << 20);
 }
 
 void Converter::convertLevels() {
@@ -334,6 +461,10 @@ static std::optional<CommandLine> parseCommand(llvm::ArrayRef<const char *> args
   return line;
 }
 
+static bool isBundleCommand(StringRef word) {
+  return llvm::is_contained({"link", "size", "notices", "extract"}, word);
+}
+
 CommandLine tk::parseCommandLine(llvm::ArrayRef<const char *> args) {
   if (std::optional<CommandLine> command = parseCommand(args))
     return *command;
@@ -342,7 +473,9 @@ CommandLine tk::parseCommandLine(llvm::ArrayRef<const char *> args) {
   StringRef word = args.size() > 1 ? args[1] : "";
   Command command = word == "run"   ? Command::Run
                     : word == "fmt" ? Command::Format
-                                    : Command::Compile;
+                    : isBundleCommand(word) ? Command::Bundle
+                                            : Command::Compile;
+  line.bundle.name = command == Command::Bundle ? word.str() : "";
   size_t skipped = command == Command::Compile ? 1 : 2;
   RawOptions raw;
   std::optional<DiagRecord> wrong =

@@ -31,6 +31,18 @@ struct CompileOptions {
   std::string target; // empty: the input's, else the default
   LowerOptions lower;
   bool hasConfig = false;
+  bool described = false; // whatever the image: a description is wanted
+
+  // What only bundles have.
+  enum class Configs { One, All, Tuned };
+  std::vector<std::string> targets; // also compute_80 and cpu
+  bool onlyImageTargets = false;    // --target names no chip
+  Configs configs = Configs::One;
+  std::string tuned; // the tuning table
+  size_t maxVariants = 256;
+  std::string listVariants; // text, json; empty: not asked for
+  std::string hostTarget;   // of object files; empty: this machine's
+  std::string symbolPrefix = "tkc_bundle_";
   int optLevel = 3;
   bool lineInfo = false;
   int jobs = 0; // 0: as many as fit
@@ -54,6 +66,12 @@ struct CompileOptions {
   std::vector<std::string> commandLine;
 };
 
+/// tkc link, size, notices, extract
+struct BundleCommand {
+  std::string name;
+  std::vector<std::string> files;
+};
+
 struct FormatOptions {
   std::vector<std::string> files; // "-" is standard input
   bool check = false, diff = false;
@@ -61,11 +79,12 @@ struct FormatOptions {
 
 /// What the command line asks for.
 struct CommandLine {
-  enum class Action { Compile, Run, Format, Targets, Explain, Help, HelpHidden, Wrong };
+  enum class Action { Compile, Run, Format, Bundle, Targets, Explain, Help, HelpHidden, Wrong };
   Action action = Action::Wrong;
-  CompileOptions options;         // Compile, Run, Format
+  CompileOptions options;         // Compile, Run, Format, Bundle
   RunOptions run;                 // Run
   FormatOptions format;           // Format
+  BundleCommand bundle;           // Bundle
   std::vector<std::string> words; // after `explain`
   std::vector<DiagRecord> errors; // Wrong
   int status = 2;                 // Wrong

@@ -25,6 +25,11 @@ static std::string asFolder(StringRef name) {
 }
 
 std::string OutputPlan::pathOf(Stage stage, const CompileOptions &options) const {
+  if (folder.empty() && stage == Stage::Bundle && options.stages.front() == Stage::Assembly) {
+    llvm::SmallString<256> beside(file);
+    path::replace_extension(beside, stageExtension(stage));
+    return beside.str().str();
+  }
   if (folder.empty())
     return file;
   std::string stem = folder + stemOf(options.input).str();
@@ -51,8 +56,12 @@ std::optional<DiagRecord> tk::planOutputs(const CompileOptions &options, OutputP
     if (first == Stage::Ptx && options.output != "-")
       plan.imageName = path::filename(options.output).str();
   } else {
-    plan.file = first == Stage::Cubin ? plan.imageName : "-";
+    bool toFile = !isText(first) || first == Stage::Assembly;
+    plan.file = toFile ? (stemOf(options.input) + stageExtension(first)).str() : "-";
   }
+  if (plan.file == "-" && first == Stage::Assembly)
+    return commandLineDiag<diag::OptionSyntax>("name a file: -o k.S",
+                                               "assembly takes in the bundle that is written beside it");
   for (Stage stage : options.stages) {
     std::string target = plan.pathOf(stage, options);
     if (target != "-" && fs::equivalent(target, options.input))
@@ -234,6 +243,7 @@ std::optional<DiagRecord> tk::writeResult(const CompileOptions &options, const O
                                                     : beside;
   for (const Artifact &artifact : result.intermediates) {
     std::string name = dumpFolder + stemOf(options.input).str() +
+                       (artifact.unit.empty() ? "" : "." + artifact.unit) +
                        stageExtension(artifact.stage).str();
     bool same = llvm::any_of(stages, [&](const OutputFile &f) { return f.path == name; });
     if (!same && !fs::equivalent(name, options.input))

@@ -2,40 +2,13 @@
 
 #include "driver/PassRunner.h"
 #include "ir/Phases.h"
-#include "llvm/ADT/StringExtras.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace tk;
 using llvm::StringRef;
-
-//===----------------------------------------------------------------------===//
-// Diagnostics that MLIR itself reports
-//===----------------------------------------------------------------------===//
-
-UncodedDiagnostics::UncodedDiagnostics(mlir::MLIRContext &context, const DiagSpec &spec)
-    : context(context), spec(spec) {
-  handler = context.getDiagEngine().registerHandler([this](mlir::Diagnostic &diag) {
-    bool coded = diagnosticCode(diag.str()) != 0;
-    if (coded || diag.getSeverity() != mlir::DiagnosticSeverity::Error)
-      return mlir::failure(); // the next handler takes it
-    kept.push_back(std::move(diag));
-    return mlir::success();
-  });
-}
-
-UncodedDiagnostics::~UncodedDiagnostics() {
-  context.getDiagEngine().eraseHandler(handler);
-  for (mlir::Diagnostic &diag : kept) {
-    std::string text = llvm::formatv(spec.text.data(), diag.str()).str();
-    mlir::InFlightDiagnostic coded =
-        context.getDiagEngine().emit(diag.getLocation(), spec.severity);
-    coded << "TK" << spec.code << ": " << text;
-    for (mlir::Diagnostic &note : diag.getNotes())
-      coded.attachNote(note.getLocation()) << note.str();
-  }
-}
 
 //===----------------------------------------------------------------------===//
 // Instrumentation

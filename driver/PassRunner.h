@@ -2,28 +2,12 @@
 #pragma once
 
 #include "driver/Options.h"
+#include "ir/StageReader.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
-#include <vector>
 
 namespace tk {
-
-/// While it lives, errors without a code become errors of `Spec`, which takes the text; they are
-/// reported when it goes.
-class UncodedDiagnostics {
-public:
-
-  UncodedDiagnostics(mlir::MLIRContext &context, const DiagSpec &spec);
-  ~UncodedDiagnostics();
-  UncodedDiagnostics(const UncodedDiagnostics &) = delete;
-
-private:
-  mlir::MLIRContext &context;
-  const DiagSpec &spec;
-  mlir::DiagnosticEngine::HandlerID handler;
-  std::vector<mlir::Diagnostic> kept;
-};
 
 /// True when a pass of `manager`, nested ones included, is called `name`.
 bool hasPass(const mlir::OpPassManager &manager, llvm::StringRef name);

@@ -1,29 +1,15 @@
-//===- Readers.h - stage files read back -----------------------------------------===//
+//===- Readers.h - stage files of LLVM IR read back ------------------------------===//
 //
-// A stage file may have been edited or made by anybody: its nesting is bounded before a recursive
-// parser sees it, and what was parsed is verified before it is used.
+// ir/StageReader.h reads those of MLIR.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ir/Phases.h"
-#include "mlir/IR/OwningOpRef.h"
+#include "ir/StageReader.h"
 #include "llvm/IR/Module.h"
 #include <memory>
 
 namespace tk {
-
-/// Deepest nesting of brackets in a stage file. The front end's own bound is the same.
-constexpr unsigned kMaxStageNesting = 256;
-
-/// Fails with a diagnostic when the brackets of `text` are nested too deeply. Strings and the rest
-/// of a line after `comment` do not count.
-mlir::LogicalResult checkNesting(mlir::MLIRContext &context, llvm::StringRef path,
-                                 llvm::StringRef text, llvm::StringRef comment);
-
-/// A module with a known, verified phase.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
-readMlir(mlir::MLIRContext &context, llvm::StringRef path, llvm::StringRef text);
 
 /// Verified LLVM IR for NVPTX; null after a diagnostic.
 std::unique_ptr<llvm::Module> readLlvm(mlir::MLIRContext &context, llvm::LLVMContext &llvmContext,

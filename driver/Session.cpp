@@ -88,11 +88,16 @@ std::optional<DiagRecord> tk::readInput(StringRef path, Input &input) {
 }
 
 /// The status that errors make of work that thought itself good; internal errors are 3.
-static int statusOf(int status, const DiagnosticBuffer &diagnostics) {
-  for (const DiagRecord &record : diagnostics.getRecords())
-    if (record.severity == mlir::DiagnosticSeverity::Error && record.code / 1000 == 9)
+static int statusOf(const WorkResult &work) {
+  int status = work.status;
+  for (const DiagRecord &record : work.records) {
+    if (record.severity != mlir::DiagnosticSeverity::Error)
+      continue;
+    if (record.code / 1000 == 9)
       return 3;
-  return status == 0 && diagnostics.getNumErrors() > 0 ? 1 : status;
+    status = std::max(status, 1);
+  }
+  return status;
 }
 
 namespace {
@@ -103,29 +108,34 @@ struct Session {
 };
 } // namespace
 
-int tk::runSession(const CompileOptions &options, const Input &input,
-                   llvm::function_ref<int(mlir::MLIRContext &)> work) {
-  Session session;
-  int status = 0;
-  CrashReport crash = runGuarded([&] {
-    session.context = createContext();
-    session.diagnostics.emplace(*session.context, options.policy);
-    status = work(*session.context);
+WorkResult tk::runGuardedWork(const CompileOptions &options,
+                              llvm::function_ref<int(mlir::MLIRContext &)> work) {
+  auto session = std::make_unique<Session>();
+  WorkResult result;
+  result.crash = runGuarded([&] {
+    session->context = createContext();
+    session->diagnostics.emplace(*session->context, options.policy);
+    result.status = work(*session->context);
   });
+  if (session->diagnostics)
+    result.records = session->diagnostics->getRecords().vec();
+  if (result.crash.crashed)
+    session.release();
+  return result;
+}
+
+int tk::reportWork(const CompileOptions &options, const Input &input, const WorkResult &work) {
   SourceTexts sources;
   sources.add(input.path, input.text);
   for (const LibraryFile &file : libraryFiles())
     sources.add(libraryPath(file.name), file.text);
-  if (session.diagnostics && !options.verifyDiagnostics)
-    print(session.diagnostics->getRecords(), sources, options.jsonDiagnostics);
-  if (crash.crashed)
-    reportCrash(crash, options);
+  if (!options.verifyDiagnostics)
+    print(work.records, sources, options.jsonDiagnostics);
+  if (work.crash.crashed)
+    reportCrash(work.crash, options);
   if (options.verifyDiagnostics)
-    return verifyDiagnostics(session.diagnostics->getRecords(), input.path, input.text,
-                             llvm::errs())
-               ? 0
-               : 1;
-  status = statusOf(status, *session.diagnostics);
+    return verifyDiagnostics(work.records, input.path, input.text, llvm::errs()) ? 0 : 1;
+  int status = statusOf(work);
   if (status == 3) {
     DiagRecord note;
     note.severity = mlir::DiagnosticSeverity::Note;
@@ -133,4 +143,9 @@ int tk::runSession(const CompileOptions &options, const Input &input,
     printAlone(note, options.jsonDiagnostics, 3);
   }
   return status;
+}
+
+int tk::runSession(const CompileOptions &options, const Input &input,
+                   llvm::function_ref<int(mlir::MLIRContext &)> work) {
+  return reportWork(options, input, runGuardedWork(options, work));
 }

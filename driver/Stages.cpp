@@ -17,12 +17,13 @@ struct StageInfo {
 static constexpr StageInfo kStages[] = {
     {"ast", ".ast.tk"},    {"tk", ".tk.mlir"}, {"tkg", ".tkg.mlir"}, {"llvm-dialect", ".llvm.mlir"},
     {"llvm", ".ll"},       {"ptx", ".ptx"},    {"cubin", ".cubin"},  {"sass", ".sass"},
-    {"json", ".json"},
+    {"json", ".json"},     {"bundle", ".tkb"},     {"object", ".o"},     {"assembly", ".S"},
+    {"header", ".h"},
 };
 
 /// What design.md promises for later.
-static constexpr llvm::StringLiteral kLaterStages[] = {"amdgcn", "hsaco", "bundle"};
-static constexpr llvm::StringLiteral kLaterExtensions[] = {".hsaco", ".tkb", ".h", ".o"};
+static constexpr llvm::StringLiteral kLaterStages[] = {"amdgcn", "hsaco", "fatbin"};
+static constexpr llvm::StringLiteral kLaterExtensions[] = {".hsaco", ".fatbin"};
 
 llvm::StringRef tk::stageName(Stage stage) { return kStages[size_t(stage)].name; }
 llvm::StringRef tk::stageExtension(Stage stage) { return kStages[size_t(stage)].extension; }

@@ -7,8 +7,11 @@
 
 namespace tk {
 
-/// In the order in which a kernel passes them; the last two are made from the binary.
-enum class Stage { Ast, Tk, Tkg, LlvmDialect, Llvm, Ptx, Cubin, Sass, Json };
+/// In the order in which a kernel passes them; from Sass on they are made from the binary, from Bundle
+/// on from those of several units.
+enum class Stage {
+  Ast, Tk, Tkg, LlvmDialect, Llvm, Ptx, Cubin, Sass, Json, Bundle, Object, Assembly, Header
+};
 
 /// As --emit has it.
 llvm::StringRef stageName(Stage stage);
@@ -16,7 +19,12 @@ llvm::StringRef stageName(Stage stage);
 /// For a file of this stage, with the dot: ".tkg.mlir".
 llvm::StringRef stageExtension(Stage stage);
 
-inline bool isText(Stage stage) { return stage != Stage::Cubin; }
+inline bool isText(Stage stage) {
+  return stage != Stage::Cubin && stage != Stage::Bundle && stage != Stage::Object;
+}
+
+/// What holds any number of units.
+inline bool isBundleStage(Stage stage) { return stage >= Stage::Bundle; }
 
 /// What a name stands for: a stage, or one that later work brings.
 struct StageLookup {

@@ -136,6 +136,18 @@ Token Lexer::next() {
   return token;
 }
 
+std::string tk::withoutTrivia(mlir::MLIRContext &context, llvm::StringRef text) {
+  SourceFile source("", text.str());
+  SyntaxErrors errors(context, source);
+  Lexer lexer(source, errors);
+  std::string tokens;
+  for (Token token = lexer.next(); token.kind != Tok::Eof; token = lexer.next()) {
+    tokens += token.newlineBefore ? '\n' : ' ';
+    tokens += text.slice(token.range.begin, token.range.end);
+  }
+  return tokens;
+}
+
 Token Lexer::lexWord(uint32_t begin) {
   while (isNameChar(peek()))
     ++at;

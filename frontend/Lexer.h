@@ -117,6 +117,10 @@ private:
   Tok previous = Tok::Eof;
 };
 
+/// The tokens of a good program, a blank or a line break before each: the same for programs that
+/// differ in comments and blanks alone.
+std::string withoutTrivia(mlir::MLIRContext &context, llvm::StringRef text);
+
 /// The bytes a string literal stands for; `spelling` has its quotes. Escapes: \n \t \\ \".
 std::string stringValue(llvm::StringRef spelling);
 

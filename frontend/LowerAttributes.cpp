@@ -330,15 +330,20 @@ ArrayAttr Lowerer::disjointPairs() {
 
 ContractAttr Lowerer::buildContract() {
   unsigned errorsBefore = reporter.numErrors;
-  NamedAttrList fields, instance;
+  NamedAttrList fields, instance, configured;
+  std::vector<StringRef> tuned = tunedNames(*kernel.decl);
   fields.set("kernel", builder.getStringAttr(kernel.decl->name.text));
   for (const auto &[name, value] : kernel.compileTime)
     if (Attribute attr = valueAttr(value))
-      instance.set(name, attr);
+      (llvm::is_contained(tuned, name) ? configured : instance).set(name, attr);
   fields.set("instance", instance.getDictionary(&context));
+  if (!configured.empty())
+    fields.set("config", configured.getDictionary(&context));
   fields.set("args", argEntries());
   fields.set("disjoint", disjointPairs());
   readAttributes(fields);
+  if (std::string id = configurationId(fields, tuned); !id.empty())
+    fields.set("config_id", builder.getStringAttr(id));
   if (reporter.numErrors != errorsBefore)
     return {};
   return ContractAttr::getChecked(

@@ -147,15 +147,20 @@ void Lowerer::checkDefines(ArrayRef<const ast::Kernel *> kernels) {
   }
 }
 
-FailureOr<OwningOpRef<ModuleOp>> Lowerer::run() {
-  module = ModuleOp::create(source.getLocation(context, {0, 0}));
-  module->getOperation()->setAttr("tk.phase", builder.getStringAttr("Emitted"));
+SmallVector<const ast::Kernel *> Lowerer::startFile() {
   for (size_t i = 0, count = program.getModules().size(); i < count; ++i)
     declareAll(*program.getModules()[i]);
   SmallVector<const ast::Kernel *> kernels = selectKernels();
   checkDefines(kernels);
   // One kernel alone is asked for even when nobody names it.
   oneKernel = kernels.size() == 1;
+  return kernels;
+}
+
+FailureOr<OwningOpRef<ModuleOp>> Lowerer::run() {
+  module = ModuleOp::create(source.getLocation(context, {0, 0}));
+  module->getOperation()->setAttr("tk.phase", builder.getStringAttr("Emitted"));
+  SmallVector<const ast::Kernel *> kernels = startFile();
   bool asked = !options.kernels.empty() || oneKernel;
   for (const ast::Kernel *item : kernels)
     lowerKernel(*item, asked);
@@ -174,12 +179,16 @@ FailureOr<OwningOpRef<ModuleOp>> Lowerer::run() {
   return std::move(module);
 }
 
+void tk::withElaborationStack(llvm::function_ref<void()> body) {
+  llvm::runOnNewStack(kStackBytes, body);
+}
+
 FailureOr<OwningOpRef<ModuleOp>> tk::lowerToTk(MLIRContext &context, const SourceFile &source,
                                                const ast::File &file, const LowerOptions &options,
                                                LowerError *errorClass,
                                                std::vector<ImportedFile> *imported) {
   FailureOr<OwningOpRef<ModuleOp>> result = failure();
-  llvm::runOnNewStack(kStackBytes, [&] {
+  withElaborationStack([&] {
     Program program(context, source, file, options.includes);
     if (errorClass)
       *errorClass = LowerError::Input;

@@ -48,9 +48,11 @@ bool Lowerer::checkKind(const ast::CParam &param, const Val &value, SourceRange 
   if (hasKind(param, value))
     return true;
   std::string kinds = kindText(param);
-  if (fromCommand)
-    reporter.reportCommand<diag::BadValue>(param.name.text, kinds, value.str());
-  else
+  if (fromCommand) {
+    Report report = reporter.reportCommand<diag::BadValue>(param.name.text, kinds, value.str());
+    if (value.kind == Val::Kind::String && StringRef(value.text).contains(','))
+      report.help("several values make several instances, which go into a bundle: -o k.tkb");
+  } else
     error<diag::BadValue>(at, param.name.text, kinds, value.str());
   return false;
 }
@@ -124,25 +126,31 @@ bool Lowerer::bindCompileTime(const ast::Kernel &item, bool asked) {
   return good;
 }
 
+/// A compile-time value in letters and digits: dtypes, `64`, `m1` for -1; of a text what is neither as
+/// `$2d`, so that no two values look alike.
+std::string Lowerer::wordOf(const Val &value) {
+  if (value.kind == Val::Kind::Dtype)
+    return dtypeName(value.dtype).str();
+  if (value.isBool())
+    return value.boolean ? "1" : "0";
+  if (value.isInt())
+    return (value.integer < 0 ? "m" : "") +
+           toString(value.integer < 0 ? -value.integer : value.integer);
+  std::string word;
+  for (char c : value.text)
+    word += llvm::isAlnum(c) ? std::string(1, c) : "$" + llvm::utohexstr(uint8_t(c), true, 2);
+  return word;
+}
+
 std::string Lowerer::symbolName() {
   std::string name = kernel.decl->name.text.str();
   bool first = true;
   for (const auto &[key, value] : kernel.compileTime) {
     name += first ? "__" : "_";
     first = false;
-    if (value.kind == Val::Kind::Dtype) {
-      name += dtypeName(value.dtype);
-      continue;
-    }
-    name += key.str();
-    if (value.isBool())
-      name += value.boolean ? "1" : "0";
-    else if (value.isInt())
-      name += (value.integer < 0 ? "m" : "") +
-              toString(value.integer < 0 ? -value.integer : value.integer);
-    else
-      for (char c : value.text)
-        name += llvm::isAlnum(c) ? c : '_';
+    if (value.kind != Val::Kind::Dtype)
+      name += key.str();
+    name += wordOf(value);
   }
   // The loader takes 128 characters; digests and suffixes come later.
   constexpr size_t kMaxSymbol = 96;
@@ -202,8 +210,7 @@ void Lowerer::warnAboutParams() {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-void Lowerer::lowerKernel(const ast::Kernel &item, bool asked) {
-  Frame kernelFrame;
+void Lowerer::startKernel(const ast::Kernel &item, Frame &kernelFrame) {
   kernel = KernelState();
   kernel.decl = &item;
   kernelFrame.seesExtents = true;
@@ -212,6 +219,11 @@ void Lowerer::lowerKernel(const ast::Kernel &item, bool asked) {
   steps = walkDepth = regionDepth = callDepth = 0;
   outOfFuel = false;
   builder.clearInsertionPoint();
+}
+
+void Lowerer::lowerKernel(const ast::Kernel &item, bool asked) {
+  Frame kernelFrame;
+  startKernel(item, kernelFrame);
   unsigned errorsBefore = reporter.numErrors;
   ContractAttr contract;
   inScratch([&] {

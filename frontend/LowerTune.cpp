@@ -52,6 +52,38 @@ std::vector<Lowerer::Config> Lowerer::configurations(const ast::Kernel &item) {
   return result;
 }
 
+/// What some configuration sets: compile-time parameters and launch options.
+std::vector<StringRef> Lowerer::tunedNames(const ast::Kernel &item) {
+  const ast::Attribute *tune = findAttribute(item, "tune");
+  auto *list = tune ? dyn_cast_or_null<ast::List>(findNamed(*tune, "configs")) : nullptr;
+  std::vector<StringRef> names;
+  for (const ast::Expr *element : list ? list->elements : ArrayRef<ast::Expr *>())
+    if (auto *record = dyn_cast<ast::Record>(element))
+      for (const ast::RecordField &field : record->fields)
+        if (!llvm::is_contained(names, field.name.text))
+          names.push_back(field.name.text);
+  return names;
+}
+
+/// `BM128_BN64.w8s3`: the tuned parameters in the order of their declaration, then the launch options
+/// that somebody set. It says nothing that passes decide, so that it outlives a release; a kernel
+/// that nobody configured has the empty text.
+std::string Lowerer::configurationId(const NamedAttrList &fields, ArrayRef<StringRef> tuned) const {
+  bool given = options.warps || options.stages || options.ctas || options.maxregs;
+  if (!findAttribute(*kernel.decl, "tune") && !given)
+    return "";
+  std::string id;
+  for (const auto &[name, value] : kernel.compileTime)
+    if (llvm::is_contained(tuned, name))
+      id += (id.empty() ? "" : "_") + name.str() + wordOf(value);
+  id += id.empty() ? "" : ".";
+  auto chosen = cast<DictionaryAttr>(fields.get("options"));
+  for (StringRef name : kLaunchOptions)
+    if (auto value = chosen.getAs<IntegerAttr>(name))
+      id += name.take_front().str() + std::to_string(value.getInt()); // w, s, c, m
+  return id;
+}
+
 /// Calls `body` with the compile-time parameters and launch options as a configuration sets them.
 void Lowerer::withConfiguration(const ast::Kernel &item, const Config &entry,
                                 llvm::function_ref<void()> body) {
@@ -183,6 +215,14 @@ void Lowerer::readTune(const ast::Attribute &attr, NamedAttrList &fields) {
   fields.set("tune", tune.getDictionary(&context));
 }
 
+/// The compile-time parameter of that name, or null.
+const ast::CParam *Lowerer::findParam(StringRef name) const {
+  for (const ast::CParam &param : kernel.decl->cparams)
+    if (param.name.text == name)
+      return &param;
+  return nullptr;
+}
+
 /// `except=[{T: bf16, D: 256}]`: instances that are left out.
 ArrayAttr Lowerer::readRecords(const ast::Attribute &attr, const ast::NamedArg &arg) {
   SmallVector<Attribute> result;
@@ -191,7 +231,7 @@ ArrayAttr Lowerer::readRecords(const ast::Attribute &attr, const ast::NamedArg &
     auto *record = dyn_cast<ast::Record>(element);
     NamedAttrList values;
     for (const ast::RecordField &field : record ? record->fields : ArrayRef<ast::RecordField>()) {
-      if (!kernel.compileTime.contains(field.name.text))
+      if (!findParam(field.name.text))
         error<diag::BadAttribute>(field.name.range, attr.name.text,
                                   "names `" + field.name.text.str() +
                                       "`, which is no compile-time parameter");
@@ -215,10 +255,8 @@ void Lowerer::readInstances(const ast::Attribute &attr, NamedAttrList &fields) {
       fields.set("except", readRecords(attr, arg));
       continue;
     }
-    const auto *param = llvm::find_if(kernel.decl->cparams, [&](const ast::CParam &param) {
-      return param.name.text == arg.name.text;
-    });
-    if (param == kernel.decl->cparams.end()) {
+    const ast::CParam *param = findParam(arg.name.text);
+    if (!param) {
       error<diag::BadAttribute>(arg.range, "instances",
                                 "names `" + arg.name.text.str() +
                                     "`, which is no compile-time parameter");

@@ -27,6 +27,27 @@ public:
 
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> run();
   LowerError getErrorClass() const { return reporter.errorClass; }
+  unsigned getNumErrors() const { return reporter.numErrors; }
+
+  // --- for the list of units -----------------------------------------------------
+  /// What a kernel is once it has values and a configuration.
+  struct Candidate {
+    mlir::DictionaryAttr instance;
+    std::string configId;
+    std::set<size_t> assumptions; // those of the command line that it has
+  };
+  /// Declares everything and selects; what follows may be asked afterwards. `options` may change
+  /// between the calls.
+  llvm::SmallVector<const ast::Kernel *> startFile();
+  /// `instances` and `except` of a kernel.
+  mlir::NamedAttrList instancesOf(const ast::Kernel &kernel);
+  size_t countConfigurations(const ast::Kernel &kernel);
+  /// None when it is `excluded`, when a precondition speaks against it (unless `anyway`), and after
+  /// an error.
+  std::optional<Candidate> candidate(const ast::Kernel &kernel, bool asked, mlir::ArrayAttr except,
+                                     bool anyway, bool &excluded);
+  void reportUnused(llvm::StringRef assumption);
+  mlir::Location locate(SourceRange range) { return loc(range); }
 
 private:
   friend struct Builtin;
@@ -63,6 +84,8 @@ private:
 
   // --- LowerKernel.cpp: one instance of one kernel -----------------------------
   void lowerKernel(const ast::Kernel &kernel, bool asked);
+  void startKernel(const ast::Kernel &kernel, Frame &kernelFrame);
+  bool isExcluded(mlir::ArrayAttr except);
   bool bindCompileTime(const ast::Kernel &kernel, bool asked);
   std::optional<Val> compileTimeValue(const ast::CParam &param, const ast::Kernel &kernel);
   bool checkKind(const ast::CParam &param, const Val &value, SourceRange at, bool fromCommand);
@@ -75,6 +98,7 @@ private:
   bool isParameter(llvm::StringRef name);
   void bindParams(mlir::Block &entry);
   void warnAboutParams();
+  static std::string wordOf(const Val &value);
   std::string symbolName();
   std::optional<Dtype> resolveDtype(const ast::Ident &name);
 
@@ -126,10 +150,14 @@ private:
   /// The configurations of @tune with lists multiplied out.
   using Config = std::vector<std::pair<llvm::StringRef, const ast::Expr *>>;
   std::vector<Config> configurations(const ast::Kernel &kernel);
+  static std::vector<llvm::StringRef> tunedNames(const ast::Kernel &kernel);
+  std::string configurationId(const mlir::NamedAttrList &fields,
+                              llvm::ArrayRef<llvm::StringRef> tuned) const;
   bool loadConfiguration(const ast::Kernel &kernel);
   bool admits(const ast::Kernel &kernel, const Config &entry);
   void withConfiguration(const ast::Kernel &kernel, const Config &entry,
                          llvm::function_ref<void()> body);
+  const ast::CParam *findParam(llvm::StringRef name) const;
   mlir::ArrayAttr readRecords(const ast::Attribute &attr, const ast::NamedArg &arg);
   mlir::ArrayAttr readPrune(const ast::Expr *expr, llvm::ArrayRef<Config> entries);
   Config config;
@@ -538,5 +566,8 @@ private:
   bool inExtents = false; // an expression of a tensor parameter's type is being read
   bool inWorkspace = false; // and that parameter is workspace
 };
+
+/// Calls `body` on a stack that fits the bounds of the walk.
+void withElaborationStack(llvm::function_ref<void()> body);
 
 } // namespace tk

@@ -113,8 +113,12 @@ std::optional<Program::Found> Program::find(const ast::Import &import, const Mod
       names.push_back(known.name);
     tried.push_back("the standard library, which has " + llvm::join(names, ", "));
   }
-  diag.attachNote() << "help: it was looked for in " << llvm::join(tried, ", ")
-                    << (includes.empty() ? "; -I names folders" : "");
+  if (tried.empty())
+    diag.attachNote() << "help: `import \"" << wanted << "\"` takes the file beside this one; this form looks in the folders of -I, of "
+                         "which there are none";
+  else
+    diag.attachNote() << "help: it was looked for in " << llvm::join(tried, ", ")
+                      << (includes.empty() ? "; -I names folders" : "");
   return std::nullopt;
 }
 

@@ -12,7 +12,7 @@ jobs=$(nproc)
 packages=(
   clang-22 lld-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools libclang-rt-22-dev
   g++ cmake ninja-build ccache
-  libcli11-dev nlohmann-json3-dev catch2 zlib1g-dev libzstd-dev libncurses-dev
+  libcli11-dev nlohmann-json3-dev catch2 zlib1g-dev libzstd-dev pkgconf libncurses-dev
   python3 python3-numpy python3-jsonschema
 )
 

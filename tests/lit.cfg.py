@@ -5,10 +5,13 @@ Features a test may name in REQUIRES, UNSUPPORTED or %if:
   nvdisasm   and a disassembler stands beside it
   libdevice  NVIDIA's device library is configured
   gpu        a GPU is there and the run asks for it: lit --param gpu=1
+  cpu-device libtkccpu is built
   asan       the tools are built with sanitizers
+  rustc, meson, abidiff   that program is on the PATH of the tests
 """
 
 import os
+import shutil
 
 import lit.formats
 
@@ -23,6 +26,9 @@ config.test_exec_root = os.path.join(config.tkc_binary_root, "tests")
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.tkc_binary_root, "bin"), config.llvm_tools, "/usr/bin", "/bin"]
 )
+for tool in ("rustc", "meson", "abidiff"):
+    if shutil.which(tool, path=config.environment["PATH"]):
+        config.available_features.add(tool)
 config.environment["LC_ALL"] = "C.UTF-8"
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["FILECHECK_OPTS"] = "--dump-input-filter=annotation-full"
@@ -42,5 +48,7 @@ if config.libdevice:
     config.available_features.add("libdevice")
 if lit_config.params.get("gpu", "0") != "0":
     config.available_features.add("gpu")
+if config.cpu_device in ("ON", "1", "TRUE"):
+    config.available_features.add("cpu-device")
 if config.sanitizers:
     config.available_features.add("asan")

@@ -70,15 +70,21 @@ static void bindSides(DictionaryAttr entry, StringRef key, const Buffer &buffer,
   }
 }
 
+/// The address of the element at index zero. Memory of the interpreter's own lies at `base`, on the
+/// largest alignment that anybody asks for.
+static int64_t addressOf(const Buffer &buffer, int64_t base) {
+  if (buffer.borrowed)
+    base = int64_t(reinterpret_cast<uint64_t>(buffer.borrowed));
+  return base + buffer.origin * int64_t(byteSize(buffer.dtype));
+}
+
 static void bindOwnSides(const Argument &argument, Names &names) {
   for (auto [axis, stride] : llvm::enumerate(argument.buffer->strides))
     names.try_emplace(argument.name + ".s" + std::to_string(axis), stride);
   for (auto [axis, extent] : llvm::enumerate(argument.buffer->extents))
     names.try_emplace(argument.name + ".e" + std::to_string(axis), extent);
-  // Buffers lie on the largest alignment anybody asks for, and not at zero, where what is absent is.
-  constexpr int64_t base = int64_t(1) << 40;
-  names.try_emplace(argument.name + ".ptr",
-                    base + argument.buffer->origin * int64_t(byteSize(argument.buffer->dtype)));
+  constexpr int64_t base = int64_t(1) << 40; // not zero, where what is absent is
+  names.try_emplace(argument.name + ".ptr", addressOf(*argument.buffer, base));
 }
 
 /// An argument that was not given: null, and of no extent.
@@ -97,10 +103,13 @@ Names Binder::names() {
   names["sms"] = options.sms;
   names["dev.clusters"] = options.sms;
   names["occ.blocks_per_sm"] = 1;
-  for (NamedAttribute value : fields.getAs<DictionaryAttr>("instance"))
-    if (auto integer = dyn_cast<IntegerAttr>(value.getValue()))
-      names[value.getName().str()] =
-          integer.getType().isInteger(1) ? integer.getValue().getBoolValue() : integer.getInt();
+  for (StringRef field : {"instance", "config"})
+    if (auto values = fields.getAs<DictionaryAttr>(field))
+      for (NamedAttribute value : values)
+        if (auto integer = dyn_cast<IntegerAttr>(value.getValue()))
+          names[value.getName().str()] = integer.getType().isInteger(1)
+                                             ? integer.getValue().getBoolValue()
+                                             : integer.getInt();
   for (DictionaryAttr entry : entries.getAsRange<DictionaryAttr>()) {
     const Argument *argument = find(textOf(entry, "name"));
     std::optional<DType> dtype = parseDType(textOf(entry, "dtype"));
@@ -150,14 +159,10 @@ void Binder::bindPrograms(Names &names) {
 
 LogicalResult Binder::checkMemory(DictionaryAttr entry, const Argument &argument) {
   const Buffer &buffer = *argument.buffer;
-  if (auto align = entry.getAs<IntegerAttr>("align")) {
-    uint64_t address = reinterpret_cast<uint64_t>(buffer.data()) +
-                       uint64_t(buffer.origin) * byteSize(buffer.dtype);
-    // A buffer of the interpreter lies on 8 bytes; larger promises hold for its offsets.
-    uint64_t offset = align.getInt() <= 8 ? address : address - uint64_t(buffer.data());
-    if (align.getInt() > 0 && offset % uint64_t(align.getInt()) != 0)
-      return tk::emit<diag::RunMisaligned>(kernel.getLoc(), argument.name, align.getInt());
-  }
+  auto align = entry.getAs<IntegerAttr>("align");
+  if (align && align.getInt() > 0 && buffer.elements > 0 &&
+      addressOf(buffer, /*base=*/0) % align.getInt() != 0)
+    return tk::emit<diag::RunMisaligned>(kernel.getLoc(), argument.name, align.getInt());
   auto zeroed = entry.getAs<BoolAttr>("zeroed");
   const int64_t count = zeroed && zeroed.getValue() ? buffer.numElements() : 0;
   for (int64_t i = 0; i < count; ++i) {
@@ -280,7 +285,8 @@ LogicalResult Binder::checkDisjoint() {
     const Argument *b = second ? find(second.getValue()) : nullptr;
     if (!a || !b)
       continue;
-    // Buffers own their memory: two overlap only when they are one.
+    // Buffers that own their memory overlap only when they are one. About memory of the caller's,
+    // who knows whether strided tensors in it meet, the caller has been asked already.
     llvm::SmallPtrSet<Buffer *, 4> ofA, ofB;
     collectBuffers(*a, ofA);
     collectBuffers(*b, ofB);
@@ -334,7 +340,10 @@ LogicalResult Binder::evaluateGrid(Binding &binding) {
       return tk::emit<diag::RunExpression>(kernel.getLoc(), expressionText(grid[axis]), problem);
     binding.grid[axis] = *side;
   }
-  const int64_t *side = binding.grid;
+  return checkGrid(kernel, binding.grid);
+}
+
+LogicalResult tk::interp::checkGrid(KernelOp kernel, const int64_t (&side)[3]) {
   auto complain = [&](const char *why) {
     return tk::emit<diag::RunGridBad>(kernel.getLoc(), side[0], side[1], side[2], why);
   };

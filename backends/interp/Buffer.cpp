@@ -8,8 +8,9 @@ using namespace mlir;
 using namespace tk;
 using namespace tk::interp;
 
-Buffer Buffer::makeStrided(std::string name, DType dtype, std::vector<int64_t> extents,
-                           std::vector<int64_t> strides) {
+/// A buffer that lies nowhere yet.
+static Buffer layOut(std::string name, DType dtype, std::vector<int64_t> extents,
+                     std::vector<int64_t> strides) {
   Buffer buffer;
   buffer.name = std::move(name);
   buffer.dtype = dtype;
@@ -24,7 +25,22 @@ Buffer Buffer::makeStrided(std::string name, DType dtype, std::vector<int64_t> e
   buffer.strides = std::move(strides);
   buffer.elements = isEmpty ? 0 : high - low + 1;
   buffer.origin = isEmpty ? 0 : -low;
+  return buffer;
+}
+
+Buffer Buffer::makeStrided(std::string name, DType dtype, std::vector<int64_t> extents,
+                           std::vector<int64_t> strides) {
+  Buffer buffer = layOut(std::move(name), dtype, std::move(extents), std::move(strides));
   buffer.storage.assign(size_t(buffer.elements) * byteSize(dtype) / 8 + 1, 0);
+  return buffer;
+}
+
+Buffer Buffer::over(std::string name, DType dtype, void *zero, std::vector<int64_t> extents,
+                    std::vector<int64_t> strides) {
+  Buffer buffer = layOut(std::move(name), dtype, std::move(extents), std::move(strides));
+  buffer.borrowed = static_cast<uint8_t *>(zero) - size_t(buffer.origin) * byteSize(dtype);
+  if (!zero) // of no elements
+    buffer.storage.assign(1, 0);
   return buffer;
 }
 
@@ -38,6 +54,17 @@ Buffer Buffer::make(std::string name, DType dtype, std::vector<int64_t> extents)
 Buffer Buffer::makeEmpty(std::string name, DType dtype, std::vector<int64_t> extents) {
   Buffer buffer = make(std::move(name), dtype, std::move(extents));
   buffer.written.assign(size_t(buffer.elements), 0);
+  return buffer;
+}
+
+Buffer Buffer::unbounded(std::string name, DType dtype, void *zero) {
+  const uint64_t address = reinterpret_cast<uint64_t>(zero), size = byteSize(dtype);
+  constexpr uint64_t kLowest = 65536; // nothing is mapped below, where null and its neighbours are
+  const uint64_t lowest = kLowest + address % size;
+  const int64_t elements = (int64_t(1) << 62) / int64_t(size);    // past all that a process can map
+  Buffer buffer = over(std::move(name), dtype, reinterpret_cast<void *>(lowest), {elements}, {1});
+  buffer.origin = int64_t(address - lowest) / int64_t(size);
+  buffer.isUnbounded = true;
   return buffer;
 }
 

@@ -115,15 +115,15 @@ static void assume(const Inst &inst, Frame &frame) {
     finding->args = {programOf(frame)};
 }
 
-/// Of an address its distance from where the buffer begins: buffers lie on the largest alignment
-/// that anybody asks for.
+/// Of an address in memory of the interpreter's own its distance from where the buffer begins, which
+/// lies on the largest alignment that anybody asks for.
 static int64_t integerAt(const Frame &frame, const HintPlan &plan, int64_t i) {
   const int64_t value = elementToInteger(
       plan.dtype, frame.at<uint8_t>(plan.value) + size_t(i) * byteSize(plan.dtype));
   const ArgState *arg = plan.dtype == DType::ptr
                             ? frame.memory->find(plan.aliasClass, uint64_t(value))
                             : nullptr;
-  return arg ? value - int64_t(reinterpret_cast<uint64_t>(arg->buffer->data)) : value;
+  return arg ? value - int64_t(arg->buffer->hintBase) : value;
 }
 
 /// What of the promises about one axis is not true of element `i`; "" when they hold.

@@ -19,12 +19,11 @@
 // (bounds); reads of elements that nobody wrote and of `out` parameters (init); writes to `in`
 // parameters (access); two instances that touch one element of which one writes it, and lanes of
 // one store that disagree (races); loop steps that are not positive; assertions, assumptions and
-// hints that do not hold. What acquire and release order is no race (Races.h). Warnings: integer division
-// by zero, MIN / -1, shifts past the width, which have a stated value; a sum or product of i32 that
-// wraps on its way into an address. NaN: a warning when an
-// operation makes a NaN of operands that have none and the instance later stores a NaN
-// (NanCheck::Stored, since lanes past an edge make harmless NaNs); an error at once with
-// NanCheck::Error.
+// hints that do not hold. What acquire and release order is no race (Races.h). Warnings: integer
+// division by zero, MIN / -1, shifts past the width, which have a stated value; a sum or product of
+// i32 that wraps on its way into an address. NaN: a warning when an operation makes a NaN of
+// operands that have none and the instance later stores a NaN (NanCheck::Stored, since lanes past
+// an edge make harmless NaNs); an error at once with NanCheck::Error.
 //
 // Instances run on `threads` workers. Any finding makes the run start over, in order, on one
 // worker, so that what is reported and what is in memory is always that of the order of ids.
@@ -45,7 +44,7 @@ class raw_ostream;
 
 namespace tk::interp {
 
-/// Memory for one tensor. Elements count from the lowest address.
+/// Memory for one tensor, its own or the caller's. Elements count from the lowest address.
 struct Buffer {
   std::string name;
   DType dtype = DType::f32;
@@ -53,6 +52,8 @@ struct Buffer {
   int64_t origin = 0;                    // the element at index zero
   int64_t elements = 0;                  // in memory
   std::vector<uint64_t> storage;
+  uint8_t *borrowed = nullptr;  // the lowest element of memory that is the caller's
+  bool isUnbounded = false;     // ... of which nobody knows where it ends
   std::vector<uint8_t> written; // one byte an element; empty: all are written
   std::vector<double> bounds;   // error bound an element; empty: all are exact
 
@@ -63,9 +64,15 @@ struct Buffer {
   /// With strides of its own, zero.
   static Buffer makeStrided(std::string name, DType dtype, std::vector<int64_t> extents,
                             std::vector<int64_t> strides);
+  /// Over the caller's memory, all of which counts as written; `zero` is the element at index zero.
+  /// Buffers may lie over the same memory.
+  static Buffer over(std::string name, DType dtype, void *zero, std::vector<int64_t> extents,
+                     std::vector<int64_t> strides);
+  /// Over the caller's memory of unknown size around `zero`: nothing is checked but for null.
+  static Buffer unbounded(std::string name, DType dtype, void *zero);
 
-  uint8_t *data() { return reinterpret_cast<uint8_t *>(storage.data()); }
-  const uint8_t *data() const { return reinterpret_cast<const uint8_t *>(storage.data()); }
+  uint8_t *data() { return borrowed ? borrowed : reinterpret_cast<uint8_t *>(storage.data()); }
+  const uint8_t *data() const { return const_cast<Buffer *>(this)->data(); }
   int64_t numElements() const;
   /// The element of row-major rank `index` among the extents.
   int64_t elementAt(int64_t index) const;
@@ -109,7 +116,7 @@ struct Options {
   bool errorBounds = false; // fill Buffer::bounds
   unsigned threads = 1;
   unsigned maxFindings = 20; // errors, after which the run ends, and warnings, which end nothing
-  int64_t sms = 4; // what `sms` is in a grid expression
+  int64_t sms = 4;           // what `sms` is in a grid expression
   Order order = Order::Forward;
   uint64_t seed = 0;                // of Order::Shuffle
   int64_t window = 64;              // instances that are live at once where they take turns
@@ -151,11 +158,41 @@ struct Binding {
 /// to find the extents of outputs that nobody gave.
 Names bindNames(KernelOp kernel, llvm::ArrayRef<Argument> args, const Options &options);
 
+/// Fails when a grid has a negative side or more programs than the interpreter counts.
+mlir::LogicalResult checkGrid(KernelOp kernel, const int64_t (&grid)[3]);
+
 /// Matches arguments to parameters, checks them against the contract, evaluates the grid.
 mlir::FailureOr<Binding> bind(KernelOp kernel, llvm::ArrayRef<Argument> args,
                               const Options &options);
 
-/// Fails when the arguments do not fit or the kernel cannot be run; findings are in the report.
+struct Program;
+
+/// A kernel translated once, to run many times, also by several threads at once where the context
+/// is one that threads may share.
+class Prepared {
+public:
+  /// Fails when the kernel cannot be run.
+  static mlir::FailureOr<Prepared> make(KernelOp kernel, const Options &options);
+
+  /// Fails when the arguments do not fit; findings are in the report. `checks` and `errorBounds`
+  /// are those of `make`.
+  mlir::FailureOr<RunReport> run(llvm::ArrayRef<Argument> args, const Options &options) const;
+  /// The same without a look at the contract, which the caller has checked: `args` stand in the
+  /// order of the parameters. A pointer to pointers needs no pointees: behind it nothing is
+  /// checked.
+  mlir::FailureOr<RunReport> launch(llvm::ArrayRef<Argument> args, const int64_t (&grid)[3],
+                                    const Options &options) const;
+  KernelOp getKernel() const { return kernel; }
+
+private:
+  mlir::FailureOr<RunReport> runBound(const Binding &binding, const Options &options) const;
+
+  KernelOp kernel;
+  std::shared_ptr<const Program> program;
+  std::vector<mlir::Location> locations; // of the program's operations
+};
+
+/// Both at once.
 mlir::FailureOr<RunReport> run(KernelOp kernel, llvm::ArrayRef<Argument> args,
                                const Options &options);
 

@@ -14,14 +14,16 @@ static bool beginsBehind(uint64_t address, const MemoryMap::Region &region) {
   return address < region.begin;
 }
 
-/// One buffer may be there under several names: the first stands for all.
+/// The same memory may be there under several names: the first stands for all.
 void MemoryMap::add(int64_t aliasClass, ArgState *arg) {
   const uint64_t begin = reinterpret_cast<uint64_t>(arg->buffer->data);
   const uint64_t bytes = uint64_t(arg->buffer->elements) * arg->buffer->elementBytes;
   std::vector<Region> &regions = classes[aliasClass];
   auto after = std::upper_bound(regions.begin(), regions.end(), begin, beginsBehind);
-  if (after == regions.begin() || std::prev(after)->begin != begin)
-    regions.insert(after, {begin, begin + bytes, arg});
+  for (auto same = after; same != regions.begin() && std::prev(same)->begin == begin; --same)
+    if (std::prev(same)->end == begin + bytes)
+      return;
+  regions.insert(after, {begin, begin + bytes, arg});
 }
 
 ArgState *MemoryMap::find(int64_t aliasClass, uint64_t address) const {
@@ -30,9 +32,10 @@ ArgState *MemoryMap::find(int64_t aliasClass, uint64_t address) const {
     return nullptr;
   const std::vector<Region> &regions = found->second;
   auto after = std::upper_bound(regions.begin(), regions.end(), address, beginsBehind);
-  if (after == regions.begin() || address >= std::prev(after)->end)
-    return nullptr;
-  return std::prev(after)->arg;
+  while (after != regions.begin()) // one that begins earlier may end later: regions may overlap
+    if (address < (--after)->end)
+      return after->arg;
+  return nullptr;
 }
 
 ArgState *MemoryMap::nearest(int64_t aliasClass, uint64_t address) const {

@@ -22,12 +22,15 @@ struct BufferState {
   int64_t elements = 0;
   unsigned elementBytes = 0;
   DType dtype = DType::f32;
-  uint8_t *written = nullptr; // null: every element is
-  uint32_t *writer = nullptr; // who wrote last, 0: nobody; null: no check
-  uint32_t *reader = nullptr; // who read, with kSeveral for more than one
+  uint8_t *written = nullptr;   // null: every element is
+  uint32_t *writer = nullptr;   // who wrote last, 0: nobody; null: no check
+  uint32_t *reader = nullptr;   // who read, with kSeveral for more than one
   uint32_t *changer = nullptr;  // who changed it atomically, like `reader`
   uint32_t *observer = nullptr; // who read it atomically, like `reader`
   double *bounds = nullptr;     // error bound an element
+  uint64_t hintBase = 0;        // what hints about addresses count from
+  bool isUnbounded = false;     // nothing is checked
+  ClassUse use;                 // what the kernel does to it, under all of its names
   double *sums = nullptr;       // of magnitudes that were added atomically, twice an element: with
                                 // their number
 };

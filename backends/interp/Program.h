@@ -88,6 +88,12 @@ struct ClassUse {
   bool isRead = false;
   bool isWritten = false;
   bool isAtomic = false; // by operations that are one step among instances
+
+  void add(const ClassUse &other) {
+    isRead |= other.isRead;
+    isWritten |= other.isWritten;
+    isAtomic |= other.isAtomic;
+  }
 };
 
 struct Program {

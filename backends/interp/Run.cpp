@@ -12,6 +12,7 @@
 #include "backends/interp/Worker.h"
 #include "ir/diagnostics/Diagnostics.h"
 #include <algorithm>
+#include <cstring>
 #include <thread>
 
 using namespace mlir;
@@ -26,21 +27,60 @@ namespace {
 /// What the kernel may write, as it was before.
 struct Snapshot {
   Buffer *buffer;
-  std::vector<uint64_t> storage;
+  std::vector<uint8_t> bytes; // of the elements that forEachRun gives
   std::vector<uint8_t> written;
   std::vector<double> bounds;
 
-  explicit Snapshot(Buffer *buffer)
-      : buffer(buffer), storage(buffer->storage), written(buffer->written), bounds(buffer->bounds) {
-  }
-  void restore() const {
-    // In place: workers and arguments hold pointers.
-    std::copy(storage.begin(), storage.end(), buffer->storage.begin());
-    std::copy(written.begin(), written.end(), buffer->written.begin());
-    std::copy(bounds.begin(), bounds.end(), buffer->bounds.begin());
-  }
+  explicit Snapshot(Buffer *buffer);
+  void restore() const;
 };
 } // namespace
+
+/// Calls `fn(first, count)` for runs of adjacent elements that are the buffer's: in memory of its
+/// own all, in the caller's those that its indices reach, since others may be at work between them.
+static void forEachRun(const Buffer &buffer, llvm::function_ref<void(int64_t, int64_t)> fn) {
+  if (!buffer.borrowed || buffer.elements == 0)
+    return fn(0, buffer.elements);
+  std::vector<int64_t> extents = buffer.extents, strides = buffer.strides;
+  int64_t run = 1;
+  if (auto inner = llvm::find(strides, 1); inner != strides.end())
+    run = std::exchange(extents[size_t(inner - strides.begin())], 1);
+  std::vector<int64_t> at(extents.size(), 0);
+  int64_t element = buffer.origin;
+  for (bool isMore = true; isMore;) {
+    fn(element, run);
+    isMore = false;
+    for (size_t axis = 0; axis < at.size() && !isMore; ++axis) {
+      element += strides[axis];
+      isMore = ++at[axis] < extents[axis];
+      if (isMore)
+        continue;
+      element -= extents[axis] * strides[axis];
+      at[axis] = 0;
+    }
+  }
+}
+
+Snapshot::Snapshot(Buffer *buffer)
+    : buffer(buffer), written(buffer->written), bounds(buffer->bounds) {
+  const size_t size = byteSize(buffer->dtype);
+  forEachRun(*buffer, [&](int64_t first, int64_t count) {
+    const uint8_t *from = buffer->data() + size_t(first) * size;
+    bytes.insert(bytes.end(), from, from + size_t(count) * size);
+  });
+}
+
+/// In place: workers and arguments hold pointers.
+void Snapshot::restore() const {
+  const size_t size = byteSize(buffer->dtype);
+  const uint8_t *from = bytes.data();
+  forEachRun(*buffer, [&](int64_t first, int64_t count) {
+    std::memcpy(buffer->data() + size_t(first) * size, from, size_t(count) * size);
+    from += size_t(count) * size;
+  });
+  std::copy(written.begin(), written.end(), buffer->written.begin());
+  std::copy(bounds.begin(), bounds.end(), buffer->bounds.begin());
+}
 
 static void forEachBuffer(const Argument &argument, int64_t aliasClass, Type pointee,
                           llvm::function_ref<void(Buffer &, int64_t)> fn) {
@@ -138,7 +178,11 @@ static bool runSideBySide(KernelOp kernel, const Program &program, const Binding
 /// depends on the order in which instances run has one.
 static unsigned numWorkers(KernelOp kernel, const Program &program, const Binding &binding,
                            const Options &options, int64_t programs) {
-  if (program.hasAtomics || program.takesTurns || program.hasPrints || program.hasClock)
+  bool isUnbounded = false; // cannot be put back
+  forEachBuffer(kernel, binding,
+                [&](Buffer &buffer, int64_t) { isUnbounded |= buffer.isUnbounded; });
+  if (program.hasAtomics || program.takesTurns || program.hasPrints || program.hasClock ||
+      isUnbounded)
     return 1;
   constexpr uint64_t kShadowBudgetBytes = uint64_t(1) << 30;
   uint64_t bytes = 1;
@@ -169,9 +213,8 @@ static FailureOr<int64_t> windowOf(KernelOp kernel, const Program &program, cons
 }
 
 /// In order, on one worker.
-static LogicalResult runAlone(KernelOp kernel, Translator &translator, const Binding &binding,
-                              const Options &options, RunReport &result) {
-  const Program &program = translator.program;
+static LogicalResult runAlone(KernelOp kernel, const Program &program, ArrayRef<Location> locations,
+                              const Binding &binding, const Options &options, RunReport &result) {
   FailureOr<int64_t> window = 1;
   if (program.takesTurns)
     window = windowOf(kernel, program, options, result.programs);
@@ -182,35 +225,65 @@ static LogicalResult runAlone(KernelOp kernel, Translator &translator, const Bin
     worker.takeTurns(result.programs, *window);
   else
     worker.run(InstanceOrder(options, result.programs), 0, result.programs);
-  report(worker.findings, translator.locations, options, result);
+  report(worker.findings, locations, options, result);
   return success();
 }
 
-FailureOr<RunReport> tk::interp::run(KernelOp kernel, ArrayRef<Argument> args,
-                                     const Options &options) {
+FailureOr<Prepared> Prepared::make(KernelOp kernel, const Options &options) {
   Translator translator(kernel, options);
   if (failed(translator.run()))
     return failure();
+  Prepared prepared;
+  prepared.kernel = kernel;
+  prepared.program = std::make_shared<const Program>(std::move(translator.program));
+  prepared.locations = std::move(translator.locations);
+  return prepared;
+}
+
+FailureOr<RunReport> Prepared::run(ArrayRef<Argument> args, const Options &options) const {
   FailureOr<Binding> binding = bind(kernel, args, options);
   if (failed(binding))
     return failure();
-  const Program &program = translator.program;
+  return runBound(*binding, options);
+}
+
+FailureOr<RunReport> Prepared::launch(ArrayRef<Argument> args, const int64_t (&grid)[3],
+                                      const Options &options) const {
+  Binding binding;
+  for (const Argument &argument : args)
+    binding.arguments.push_back(&argument);
+  std::copy_n(grid, 3, binding.grid);
+  if (failed(checkGrid(kernel, grid)))
+    return failure();
+  return runBound(binding, options);
+}
+
+FailureOr<RunReport> Prepared::runBound(const Binding &binding, const Options &options) const {
+  const Program &program = *this->program;
   if (options.errorBounds)
-    forEachBuffer(kernel, *binding, [](Buffer &buffer, int64_t) {
+    forEachBuffer(kernel, binding, [](Buffer &buffer, int64_t) {
       buffer.bounds.resize(size_t(buffer.elements), 0.0);
     });
   RunReport result;
-  std::copy_n(binding->grid, 3, result.grid);
-  result.programs = binding->grid[0] * binding->grid[1] * binding->grid[2];
-  unsigned threads = numWorkers(kernel, program, *binding, options, result.programs);
+  std::copy_n(binding.grid, 3, result.grid);
+  result.programs = binding.grid[0] * binding.grid[1] * binding.grid[2];
+  unsigned threads = numWorkers(kernel, program, binding, options, result.programs);
   if (threads > 1) {
-    std::vector<Snapshot> before = takeSnapshots(kernel, program, *binding);
-    if (runSideBySide(kernel, program, *binding, options, result.programs, threads))
+    std::vector<Snapshot> before = takeSnapshots(kernel, program, binding);
+    if (runSideBySide(kernel, program, binding, options, result.programs, threads))
       return result;
     for (const Snapshot &snapshot : before)
       snapshot.restore();
   }
-  if (failed(runAlone(kernel, translator, *binding, options, result)))
+  if (failed(runAlone(kernel, program, locations, binding, options, result)))
     return failure();
   return result;
+}
+
+FailureOr<RunReport> tk::interp::run(KernelOp kernel, ArrayRef<Argument> args,
+                                     const Options &options) {
+  FailureOr<Prepared> prepared = Prepared::make(kernel, options);
+  if (failed(prepared))
+    return failure();
+  return prepared->run(args, options);
 }

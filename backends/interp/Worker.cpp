@@ -1,6 +1,7 @@
 //===- Worker.cpp - one thread's view of a run -------------------------------------===//
 
 #include "backends/interp/Worker.h"
+#include "backends/interp/Translate.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include <algorithm>
 #include <cstdlib>
@@ -55,25 +56,65 @@ static Access accessOf(DictionaryAttr entry) {
   return access && access.getValue() == "out" ? Access::Out : Access::InOut;
 }
 
-void Worker::addShadows(const ClassUse &use, BufferState &state) {
-  auto shadow = [&](uint32_t *&place, bool isNeeded) {
-    if (place || !isNeeded)
+static uint8_t *endOf(const BufferState &state) {
+  return state.data + size_t(state.elements) * state.elementBytes;
+}
+
+/// Buffers over the same memory share the entries of the elements that they share.
+void Worker::addShadows(ArrayRef<BufferState *> sharing) {
+  ClassUse use;
+  uint8_t *begin = sharing.front()->data, *end = begin;
+  for (BufferState *state : sharing) {
+    use.add(state->use);
+    end = std::max(end, endOf(*state));
+  }
+  const size_t elements = size_t(end - begin) / sharing.front()->elementBytes;
+  auto shadow = [&](uint32_t *BufferState::*place, bool isNeeded) {
+    if (!isNeeded)
       return;
     // calloc takes pages that are zero already.
-    shadows.emplace_back(static_cast<uint32_t *>(std::calloc(size_t(state.elements) + 1, 4)),
-                         std::free);
-    place = shadows.back().get();
+    shadows.emplace_back(static_cast<uint32_t *>(std::calloc(elements + 1, 4)), std::free);
+    for (BufferState *state : sharing)
+      state->*place = shadows.back().get() + size_t(state->data - begin) / state->elementBytes;
   };
-  if (options.checks.races) {
-    const bool isPlain = use.isRead || use.isWritten;
-    shadow(state.writer, use.isWritten);
-    shadow(state.reader, use.isRead && (use.isWritten || use.isAtomic));
-    shadow(state.changer, use.isAtomic && isPlain);
-    shadow(state.observer, use.isAtomic && isPlain);
+  const bool isPlain = use.isRead || use.isWritten;
+  shadow(&BufferState::writer, use.isWritten);
+  shadow(&BufferState::reader, use.isRead && (use.isWritten || use.isAtomic));
+  shadow(&BufferState::changer, use.isAtomic && isPlain);
+  shadow(&BufferState::observer, use.isAtomic && isPlain);
+}
+
+/// Once all names of a buffer have said how it is used. Buffers whose elements do not coincide, by
+/// their size or by where they begin, have entries of their own even where they share bytes.
+void Worker::addShadows() {
+  std::vector<BufferState *> sorted;
+  for (const std::unique_ptr<BufferState> &state : buffers)
+    if (state->elements > 0 && !state->isUnbounded)
+      sorted.push_back(state.get());
+  auto key = [](const BufferState *state) {
+    const uint64_t address = reinterpret_cast<uint64_t>(state->data);
+    return std::tuple(state->elementBytes, address % state->elementBytes, address);
+  };
+  std::sort(sorted.begin(), sorted.end(),
+            [&](BufferState *a, BufferState *b) { return key(a) < key(b); });
+  for (size_t first = 0, next; first < sorted.size(); first = next) {
+    uint8_t *end = endOf(*sorted[first]);
+    auto coincides = [&](const BufferState &state) {
+      return state.data < end && state.elementBytes == sorted[first]->elementBytes &&
+             (state.data - sorted[first]->data) % state.elementBytes == 0;
+    };
+    for (next = first + 1; next < sorted.size() && coincides(*sorted[next]); ++next)
+      end = std::max(end, endOf(*sorted[next]));
+    addShadows(ArrayRef(sorted).slice(first, next - first));
   }
-  if (options.errorBounds && use.isAtomic && isFloat(state.dtype) && !state.sums) {
-    sums.emplace_back(size_t(state.elements) * 2, 0.0);
-    state.sums = sums.back().data();
+}
+
+void Worker::addSums() {
+  for (const std::unique_ptr<BufferState> &state : buffers) {
+    if (!state->use.isAtomic || !isFloat(state->dtype))
+      continue;
+    sums.emplace_back(size_t(state->elements) * 2, 0.0);
+    state->sums = sums.back().data();
   }
 }
 
@@ -90,6 +131,9 @@ BufferState *Worker::bufferStateOf(Buffer *buffer) {
   state->elements = buffer->elements;
   state->dtype = buffer->dtype;
   state->elementBytes = byteSize(buffer->dtype);
+  state->isUnbounded = buffer->isUnbounded;
+  if (!buffer->borrowed)
+    state->hintBase = reinterpret_cast<uint64_t>(state->data);
   if (!buffer->written.empty())
     state->written = buffer->written.data();
   if (!buffer->bounds.empty())
@@ -106,21 +150,21 @@ void Worker::setMemory(ArgState &state, Buffer *buffer, int64_t aliasClass) {
     return;
   auto use = program.classes.find(aliasClass);
   if (use != program.classes.end())
-    addShadows(use->second, *state.buffer);
+    state.buffer->use.add(use->second);
   state.origin = buffer->origin;
   state.extents = buffer->extents;
   state.strides = buffer->strides;
   memory.add(aliasClass, &state);
 }
 
-/// Once all names of a buffer have said what shadows it needs.
+/// Once its buffer has its shadows.
 void Worker::setNotes(ArgState &state) {
   const BufferState &buffer = *state.buffer;
   bool readsOut = state.access == Access::Out && options.checks.access && options.checks.init;
   bool writesIn = state.access == Access::In && options.checks.access;
   state.checkAccess = readsOut || writesIn;
-  state.notesReads = (buffer.written && options.checks.init) || buffer.writer || buffer.changer ||
-                     readsOut;
+  state.notesReads =
+      (buffer.written && options.checks.init) || buffer.writer || buffer.changer || readsOut;
   state.notesWrites = buffer.written || buffer.writer || writesIn;
 }
 
@@ -129,12 +173,6 @@ static Type pointeeOf(Type type) {
     return view.getElement();
   auto pointer = dyn_cast<PtrType>(type);
   return pointer ? pointer.getPointee() : Type();
-}
-
-static int64_t aliasClassOf(Type type) {
-  if (auto view = dyn_cast<ViewType>(type))
-    return view.getAliasClass();
-  return cast<PtrType>(type).getAliasClass();
 }
 
 /// What a table of pointers points to, and the addresses in the table.
@@ -151,6 +189,19 @@ void Worker::addPointees(const Argument &argument, Type pointer, Access access) 
   }
 }
 
+/// What a table of the caller's points to may lie anywhere.
+void Worker::addUnknown(const std::string &name, Type pointer, Access access) {
+  for (; isa_and_present<PtrType>(pointer); pointer = pointeeOf(pointer)) {
+    const Type pointee = pointeeOf(pointer);
+    const DType dtype = *slotTypeOf(pointee);
+    unknown.push_back(Buffer::unbounded(name, dtype, nullptr));
+    ArgState &state = pointees.emplace_back();
+    state.name = "what `" + name + "` points to";
+    state.access = isa<PtrType>(pointee) ? Access::In : access;
+    setMemory(state, &unknown.back(), aliasClassOf(pointer));
+  }
+}
+
 void Worker::addArgument(size_t index) {
   DictionaryAttr entry = kernel.getArgContract(unsigned(index));
   Type type = kernel.getArgumentTypes()[index];
@@ -158,12 +209,16 @@ void Worker::addArgument(size_t index) {
   ArgState &state = args.emplace_back();
   state.name = entry.getAs<StringAttr>("name").getValue().str();
   Access access = accessOf(entry);
-  bool isTable = argument && !argument->pointees.empty();
-  state.access = isTable ? Access::In : access;
   Buffer *buffer = argument ? argument->buffer : nullptr;
+  const bool isKnown = argument && !argument->pointees.empty();
+  const bool isUnknown =
+      !isKnown && buffer && buffer->borrowed && isa_and_present<PtrType>(pointeeOf(type));
+  state.access = isKnown || isUnknown ? Access::In : access;
   setMemory(state, buffer, isa<ViewType, PtrType>(type) ? aliasClassOf(type) : -1);
-  if (isTable)
+  if (isKnown)
     addPointees(*argument, pointeeOf(type), access);
+  if (isUnknown)
+    addUnknown(state.name, pointeeOf(type), access);
   if (!isa<ViewType, PtrType>(type) || buffer)
     return;
   state.isAbsent = true;
@@ -181,18 +236,20 @@ Worker::Worker(const Program &program, KernelOp kernel, const Binding &binding,
                const Options &options, std::atomic<bool> *speculative)
     : findings(program.ops.size(), options.maxFindings, options.checks.nan == NanCheck::Error,
                speculative),
-      program(program),
-      kernel(kernel), binding(binding), options(options), lines(options.out) {
+      program(program), kernel(kernel), binding(binding), options(options), lines(options.out) {
   args.reserve(program.params.size());
   for (size_t i = 0; i < program.params.size(); ++i)
     addArgument(i);
+  if (options.checks.races)
+    addShadows();
+  if (options.errorBounds)
+    addSums();
   for (ArgState &state : args)
     setNotes(state);
   for (ArgState &state : pointees)
     setNotes(state);
   if (program.hasOrder && options.checks.races)
-    races = std::make_unique<Races>(
-        uint32_t(binding.grid[0] * binding.grid[1] * binding.grid[2]));
+    races = std::make_unique<Races>(uint32_t(binding.grid[0] * binding.grid[1] * binding.grid[2]));
 }
 
 /// The arena begins on a cache line.
@@ -209,7 +266,7 @@ uint64_t Worker::initialBits(size_t index) {
     return reinterpret_cast<uint64_t>(state.buffer->data) +
            uint64_t(state.origin) * state.buffer->elementBytes;
   }
-  if (argument)
+  if (argument && !argument->isAbsent)
     return argument->bits;
   Attribute value = kernel.getArgContract(unsigned(index)).get("default");
   if (auto integer = dyn_cast_if_present<IntegerAttr>(value))

@@ -67,10 +67,13 @@ public:
 
 private:
   BufferState *bufferStateOf(Buffer *buffer);
-  void addShadows(const ClassUse &use, BufferState &state);
+  void addShadows();
+  void addShadows(llvm::ArrayRef<BufferState *> sharing);
+  void addSums();
   void setMemory(ArgState &state, Buffer *buffer, int64_t aliasClass);
   void addArgument(size_t index);
   void addPointees(const Argument &argument, mlir::Type pointer, Access access);
+  void addUnknown(const std::string &name, mlir::Type pointer, Access access);
   void setNotes(ArgState &state);
   uint64_t initialBits(size_t index);
   void prepare(Space &space);
@@ -86,6 +89,7 @@ private:
   std::map<Buffer *, BufferState *> stateOf;
   std::vector<ArgState> args;
   std::deque<ArgState> pointees;
+  std::deque<Buffer> unknown; // what tables of the caller's point to
   MemoryMap memory;
   std::unique_ptr<Races> races;
   PrintedLines lines;

@@ -158,12 +158,13 @@ static constexpr llvm::StringLiteral kFieldOrder[] = {
     "kernel", "instance", "abi_hash", "args", "ranges", "disjoint", "require",  // kernel
     "noop_when", "tune", "cost", "variants",                                    //
     "id", "default_rank", "target", "driver_min", "image", "ptx_isa", "symbol", // variant
-    "config", "when", "numerics", "block", "cluster", "grid", "resources",      //
+    "config", "config_id", "when", "numerics", "block", "cluster", "grid", "resources",      //
     "launch", "workspace", "tensor_maps", "params",                             //
     "vendor", "arch", "match",                                                  // target
     "name", "kind", "dtype", "access", "extents", "strides",                    // args
     "flops", "bytes", "align", "zeroed", "optional", "indirections", "default", "hidden", "list",                     // cost, params
-    "at", "path", "version", "size", "type", "value", "sha256", "licence",      // entries, images
+    "at", "path", "offset", "stored", "version", "size", "codec", "type", "value",         // entries, images
+    "sha256", "licence",                                                              //
     "expr", "text",                                                             // require
     "registers", "spill_store_bytes", "spill_load_bytes", "local_bytes",        // resources
     "shared_static", "shared_dynamic", "tmem_columns", "nonportable_cluster",   //
@@ -358,6 +359,7 @@ static bool completeVariant(Object &variant, size_t rank, const Image &image,
   setDefault(variant, "driver_min", 0);
   setDefault(variant, "image", 0);
   setDefault(variant, "config", Object());
+  setDefault(variant, "config_id", "");
   setDefault(variant, "when", Array());
   setDefault(variant, "cluster", Array{1, 1, 1});
   setDefault(variant, "launch", Object{{"cooperative", false},

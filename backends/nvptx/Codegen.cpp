@@ -1,6 +1,7 @@
 //===- Codegen.cpp - libdevice, LLVM's optimizer, PTX -------------------------------===//
 
 #include "backends/metadata/Metadata.h"
+#include "backends/nvptx/LlvmPasses.h"
 #include "backends/nvptx/Nvptx.h"
 #include "ir/diagnostics/Diagnostics.h"
 #include "llvm/ADT/SmallString.h"
@@ -8,8 +9,6 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/OptBisect.h"
-#include "llvm/IR/Verifier.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -117,9 +116,8 @@ mlir::LogicalResult nvptx::optimize(llvm::Module &module, const Target &target,
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
   const llvm::OptimizationLevel levels[] = {llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
                                             llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
-  llvm::ModulePassManager passes =
-      optLevel == 0 ? builder.buildO0DefaultPipeline(levels[0])
-                    : builder.buildPerModuleDefaultPipeline(levels[optLevel]);
+  llvm::ModulePassManager passes = optLevel == 0 ? builder.buildO0DefaultPipeline(levels[0])
+                                                 : optimizationPasses(builder, levels[optLevel]);
   passes.run(module, modules);
   return mlir::success();
 }
@@ -138,33 +136,6 @@ static std::string withoutDebugLabels(llvm::StringRef ptx) {
   return result;
 }
 
-namespace {
-/// Keeps LLVM's strength reduction of straight-line code, whose time grows with the square of what it finds, from
-/// functions of more than `kMostInstructions`: on an unrolled product it takes nine tenths of a compile. It
-/// saves registers in smaller ones.
-class LargeFunctions : public llvm::OptPassGate {
-public:
-  explicit LargeFunctions(llvm::Module &module) : context(module.getContext()), outer(context.getOptPassGate()) {
-    for (const llvm::Function &function : module)
-      if (function.getInstructionCount() > kMostInstructions)
-        large.insert("function (" + function.getName().str() + ")");
-    context.setOptPassGate(*this);
-  }
-  ~LargeFunctions() override { context.setOptPassGate(outer); }
-  bool isEnabled() const override { return true; }
-  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef unit) const override {
-    return pass != "slsr" || !large.contains(unit);
-  }
-
-private:
-  static constexpr unsigned kMostInstructions = 3000;
-
-  llvm::LLVMContext &context;
-  llvm::OptPassGate &outer;
-  llvm::StringSet<> large;
-};
-} // namespace
-
 mlir::FailureOr<std::string> nvptx::emitPtx(llvm::Module &module, const Target &target,
                                             int ptxVersion, mlir::Location loc) {
   std::unique_ptr<llvm::TargetMachine> machine = machineFor(target, ptxVersion);
@@ -176,12 +147,13 @@ mlir::FailureOr<std::string> nvptx::emitPtx(llvm::Module &module, const Target &
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile,
+                                   /*DisableVerify=*/true)) {
     emit<diag::InternalError>(loc, "LLVM cannot write PTX");
     return mlir::failure();
   }
   std::optional<std::string> description = descriptionOf(module);
-  LargeFunctions gate(module);
+  CodegenGate gate(module);
   passes.run(module);
   std::string ptx = description ? descriptionAsPtxComment(*description) : "";
   bool hasLines = module.debug_compile_units_begin() != module.debug_compile_units_end();

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "backends/metadata/KernelDescription.h"
 #include "backends/metadata/Metadata.h"
 #include "backends/nvptx/Machine.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -42,28 +42,21 @@ static Object describeParams(ArrayRef<DeviceParam> params) {
   return Object{{"bytes", end}, {"align", align}, {"hidden", 0}, {"list", std::move(list)}};
 }
 
-static int64_t optionOf(DictionaryAttr options, StringRef name, int64_t otherwise) {
-  auto value = options.getAs<IntegerAttr>(name);
-  return value ? value.getInt() : otherwise;
-}
-
-/// Text that tells variants of one kernel apart: widest guarantee and configuration.
-static std::string variantId(KernelOp kernel, const Target &target, int64_t warps) {
+/// Text that tells variants of one kernel apart: target, what is promised, configuration.
+static std::string variantId(KernelOp kernel, const Target &target, const Object &configuration) {
   StringRef kind = kernel->hasAttr("facts") ? "aligned" : "any";
-  return llvm::formatv("{0}/{1}/w{2}", target.name, kind, warps).str();
-}
-
-/// Of the loop with the most; one where none is pipelined.
-static int64_t pipelinedStages(KernelOp kernel) {
-  auto stages = kernel->getAttrOfType<IntegerAttr>("tkg.stages");
-  return stages ? stages.getInt() : 1;
+  std::string id = configuration.getString("config_id")->str();
+  if (id.empty())
+    id = llvm::formatv("w{0}", *configuration.getObject("config")->getInteger("warps"));
+  return llvm::formatv("{0}/{1}/{2}", target.name, kind, id).str();
 }
 
 static Object describeVariant(const LoweredVariant &variant, const Target &target, int rank) {
   KernelOp kernel = variant.kernel;
   DictionaryAttr contract = kernel.getContract().getFields();
   auto options = contract.getAs<DictionaryAttr>("options");
-  int64_t warps = optionOf(options, "warps", 4), stages = optionOf(options, "stages", pipelinedStages(kernel));
+  Object entry = describeConfiguration(kernel);
+  int64_t warps = *entry.getObject("config")->getInteger("warps");
   auto facts = kernel->getAttrOfType<ArrayAttr>("facts");
   auto shared = kernel->getAttrOfType<IntegerAttr>("shared_bytes");
   bool cooperative = contract.contains("cooperative");
@@ -84,14 +77,13 @@ static Object describeVariant(const LoweredVariant &variant, const Target &targe
   if (waits || triggers)
     pdl = Object{{"waits", waits}, {"triggers", triggers}};
   llvm::json::Value grid = attributeToJson(contract.get("grid"));
-  return Object{
-      {"id", variantId(kernel, target, warps)},
+  Object rest{
+      {"id", variantId(kernel, target, entry)},
       {"default_rank", rank},
       {"target", Object{{"vendor", "nvidia"}, {"arch", std::string(target.name)}, {"match", matchName(target.match).str()}}},
       {"driver_min", kDriverMin},
       {"image", 0},
       {"symbol", kernel.getSymName().str()},
-      {"config", Object{{"warps", warps}, {"stages", stages}}},
       {"when", facts ? attributeToJson(facts) : llvm::json::Value(Array{})},
       {"numerics", nullptr},
       {"block", Array{warps * target.warpSize, 1, 1}},
@@ -104,39 +96,8 @@ static Object describeVariant(const LoweredVariant &variant, const Target &targe
       {"workspace", nullptr},
       {"tensor_maps", Array{}},
       {"params", describeParams(variant.params)}};
-}
-
-/// Analyses rest on extents below the largest index, so the loader checks them. A name that a scalar
-/// has too is the scalar's, with its own range.
-static Object describeRanges(ArrayAttr args) {
-  Object ranges;
-  llvm::StringSet<> scalars;
-  for (Attribute entry : args) {
-    auto arg = cast<DictionaryAttr>(entry);
-    if (arg.getAs<StringAttr>("kind").getValue() == "scalar")
-      scalars.insert(arg.getAs<StringAttr>("name").getValue());
-  }
-  for (Attribute entry : args) {
-    auto extents = cast<DictionaryAttr>(entry).getAs<ArrayAttr>("extents");
-    for (Attribute extent : extents ? extents.getValue() : ArrayRef<Attribute>())
-      if (auto name = dyn_cast<StringAttr>(extent))
-        if (name.getValue() != "_" && !scalars.contains(name.getValue()))
-          ranges[name.getValue()] = Array{0, kLargestIndex};
-  }
-  return ranges;
-}
-
-/// An empty grid launches nothing; the grid itself says so.
-static Object describeKernel(KernelOp kernel, Array variants) {
-  DictionaryAttr contract = kernel.getContract().getFields();
-  Object entry;
-  for (StringRef field : {"kernel", "instance", "args", "disjoint", "require"})
-    entry[field] = attributeToJson(contract.get(field));
-  if (Attribute tune = contract.get("tune"))
-    entry["tune"] = attributeToJson(tune);
-  entry["ranges"] = describeRanges(contract.getAs<ArrayAttr>("args"));
-  entry["noop_when"] = nullptr;
-  entry["variants"] = std::move(variants);
+  for (auto &field : rest)
+    entry[field.first] = std::move(field.second);
   return entry;
 }
 

@@ -1,6 +1,6 @@
 //===- Bind.cpp - arguments against parameters, names to values ------------===//
 // In the order that docs/metadata.md states: kinds, dtypes and ranks; extents bound, then checked;
-// strides; ranges; alignment and null data.
+// strides; ranges. Memory.cpp goes on with addresses.
 #include "Checked.h"
 #include "Encode.h"
 #include "Error.h"
@@ -38,17 +38,12 @@ tkc_status evaluate(const EncodeState &state, Program program, const std::string
 
 uint64_t scalarBits(const EncodeState &state, size_t arg) {
   const ArgInfo &info = state.info.args[arg];
-  if (state.args[arg].kind == TKC_ABSENT)
+  if (state.isAbsent(arg))
     return info.defaultBits;
   uint64_t bits = 0;
   // A caller who sets u.f32 leaves the upper half of the union as it was.
   memcpy(&bits, &state.args[arg].u, info.dtype->code == TKC_F32 ? 4 : 8);
   return bits;
-}
-
-const void *argAddress(const EncodeState &state, size_t arg) {
-  const tkc_arg &given = state.args[arg];
-  return given.kind == TKC_TENSOR ? given.u.tensor.data : given.u.pointer.data;
 }
 
 static tkc_status bindScalar(EncodeState &state, size_t index) {
@@ -100,44 +95,89 @@ static tkc_status checkTensor(const EncodeState &state, const ArgInfo &info, con
   return TKC_OK;
 }
 
+/// What is left out has address 0, and no extents until scratch gets its own.
+static void bindAbsent(EncodeState &state, const ArgInfo &info) {
+  state.slots[info.pointerSlot] = 0;
+  if (info.spanSlot >= 0)
+    state.slots[info.spanSlot] = 0;
+  for (size_t axis = 0; axis < info.extents.size(); ++axis) {
+    state.slots[info.extentSlot + static_cast<int>(axis)] = 0;
+    state.slots[info.strideSlot + static_cast<int>(axis)] = 0;
+  }
+}
+
+static tkc_status bindAddress(EncodeState &state, size_t index) {
+  const ArgInfo &info = state.info.args[index];
+  const tkc_arg &arg = state.args[index];
+  const void *data = arg.kind == TKC_TENSOR ? arg.u.tensor.data : arg.u.pointer.data;
+  uint64_t address = reinterpret_cast<uintptr_t>(data);
+  uint64_t limit = static_cast<uint64_t>(INT64_MAX);
+  if (address > limit)
+    return fail(state.err, TKC_E_ARG, "kernel `%s`: parameter `%s`: %#llx is no address",
+                state.name(), info.name.c_str(), static_cast<unsigned long long>(address));
+  state.slots[info.pointerSlot] = static_cast<int64_t>(address);
+  if (info.kind != TKC_POINTER)
+    return TKC_OK;
+  if (arg.u.pointer.span_bytes > limit - address)
+    return fail(state.err, TKC_E_ARG, "kernel `%s`: parameter `%s`: span_bytes is %llu",
+                state.name(), info.name.c_str(),
+                static_cast<unsigned long long>(arg.u.pointer.span_bytes));
+  state.slots[info.spanSlot] = static_cast<int64_t>(arg.u.pointer.span_bytes);
+  return TKC_OK;
+}
+
 /// Kind, dtype and rank of one argument; the values that it has without looking at others.
 static tkc_status bindOne(EncodeState &state, size_t index) {
   const ArgInfo &info = state.info.args[index];
   const tkc_arg &arg = state.args[index];
-  bool isDefaulted = arg.kind == TKC_ABSENT && info.hasDefault;
-  if (arg.kind != info.kind && !isDefaulted)
+  bool mayBeAbsent = info.hasDefault || info.isOptional || info.isScratch();
+  bool isAbsent = arg.kind == TKC_ABSENT && mayBeAbsent;
+  if (arg.kind != info.kind && !isAbsent)
     return fail(state.err, TKC_E_ARG, "kernel `%s`: parameter `%s` is given %s, needed %s%s",
                 state.name(), info.name.c_str(), kindText(arg.kind), kindText(info.kind),
-                arg.kind == TKC_ABSENT ? " (it has no default)" : "");
-  if (arg.kind == TKC_TENSOR) {
-    if (tkc_status status = checkTensor(state, info, arg))
-      return status;
-  } else if (!isDefaulted) {
-    if (tkc_status status = checkDtype(state, info, arg.dtype))
-      return status;
+                arg.kind != TKC_ABSENT    ? ""
+                : info.kind == TKC_SCALAR ? " (it has no default)"
+                                          : " (it is not optional)");
+  if (isAbsent && info.kind != TKC_SCALAR) {
+    bindAbsent(state, info);
+    return TKC_OK;
   }
-  if (info.kind == TKC_SCALAR)
-    return bindScalar(state, index);
-  uint64_t address = reinterpret_cast<uintptr_t>(argAddress(state, index));
-  if (address > static_cast<uint64_t>(INT64_MAX))
-    return fail(state.err, TKC_E_ARG, "kernel `%s`: parameter `%s`: %#llx is no address",
-                state.name(), info.name.c_str(), static_cast<unsigned long long>(address));
-  state.slots[info.pointerSlot] = static_cast<int64_t>(address);
-  return TKC_OK;
+  tkc_status status = arg.kind == TKC_TENSOR ? checkTensor(state, info, arg)
+                      : isAbsent             ? TKC_OK
+                                             : checkDtype(state, info, arg.dtype);
+  if (status)
+    return status;
+  return info.kind == TKC_SCALAR ? bindScalar(state, index) : bindAddress(state, index);
 }
 
-/// The strides as given, or those of a dense tensor, into their slots.
-static tkc_status readStrides(EncodeState &state, const ArgInfo &info, const tkc_tensor &tensor) {
-  int64_t dense = 1;
-  for (int axis = tensor.rank - 1; axis >= 0; --axis) {
-    state.slots[info.strideSlot + axis] = tensor.strides ? tensor.strides[axis] : dense;
+/// The extents, and the strides as given or those of a dense tensor, into their slots.
+static tkc_status readAxes(EncodeState &state, size_t index) {
+  const ArgInfo &info = state.info.args[index];
+  const tkc_tensor &tensor = state.args[index].u.tensor;
+  for (int axis = 0; axis < tensor.rank; ++axis) {
     state.slots[info.extentSlot + axis] = tensor.extents[axis];
-    int64_t extent = tensor.extents[axis] > 1 ? tensor.extents[axis] : 1;
-    if (!tensor.strides && !mulTo(dense, extent, dense))
+    if (tensor.strides)
+      state.slots[info.strideSlot + axis] = tensor.strides[axis];
+  }
+  int64_t elements;
+  return tensor.strides ? TKC_OK : fillDense(state, index, elements);
+}
+
+tkc_status fillDense(EncodeState &state, size_t index, int64_t &elements) {
+  const ArgInfo &info = state.info.args[index];
+  int64_t dense = 1;
+  elements = 1;
+  for (size_t axis = info.extents.size(); axis-- > 0;) {
+    int64_t extent = state.extent(index, axis);
+    state.slots[info.strideSlot + static_cast<int>(axis)] = dense;
+    // An empty axis makes the others' strides no larger than a long one would.
+    if (!mulTo(dense, extent > 1 ? extent : 1, dense))
       return fail(state.err, TKC_E_EXTENT,
                   "kernel `%s`: parameter `%s`: the number of elements overflows 64 bits",
                   state.name(), info.name.c_str());
+    elements = extent ? elements : 0;
   }
+  elements = elements ? dense : 0;
   return TKC_OK;
 }
 
@@ -165,7 +205,27 @@ static void bindExtents(EncodeState &state) {
     const ArgInfo &info = state.info.args[i];
     for (size_t axis = 0; axis < info.extents.size(); ++axis)
       if (info.extents[axis].kind == DimSpec::Kind::Bind)
-        state.slots[info.extents[axis].slot] = state.args[i].u.tensor.extents[axis];
+        state.slots[info.extents[axis].slot] = state.extent(i, axis);
+  }
+}
+
+/// A name whose first user is left out gets its value from the next one that is there.
+static void rebindExtents(EncodeState &state) {
+  std::bitset<kMaxSlots> isRebound;
+  for (size_t i = 0; i < state.info.args.size(); ++i) {
+    const ArgInfo &info = state.info.args[i];
+    if (!info.isOptional || state.isAbsent(i))
+      continue;
+    for (size_t axis = 0; axis < info.extents.size(); ++axis) {
+      const DimSpec &spec = info.extents[axis];
+      int binder = spec.slot >= 0 ? state.info.slots[spec.slot].arg : -1;
+      if (spec.kind != DimSpec::Kind::Check || binder < 0 || isRebound[spec.slot] ||
+          !state.isAbsent(static_cast<size_t>(binder)) ||
+          state.info.args[binder].kind != TKC_TENSOR)
+        continue;
+      state.slots[spec.slot] = state.extent(i, axis);
+      isRebound[spec.slot] = true;
+    }
   }
 }
 
@@ -178,42 +238,47 @@ static void bindStrideNames(EncodeState &state) {
       const DimSpec &spec = info.strides[axis];
       if (spec.kind != DimSpec::Kind::Bind)
         continue;
-      bool strong = state.args[i].u.tensor.extents[axis] > 1;
+      bool strong = state.extent(i, axis) > 1;
       if (isSet[spec.slot] && (isStrong[spec.slot] || !strong))
         continue;
-      state.slots[spec.slot] = state.slots[info.strideSlot + static_cast<int>(axis)];
+      state.slots[spec.slot] = state.stride(i, axis);
       isSet[spec.slot] = true;
       isStrong[spec.slot] = strong;
     }
   }
 }
 
+static tkc_status checkStrides(const EncodeState &state, size_t index) {
+  const ArgInfo &info = state.info.args[index];
+  for (size_t axis = 0; axis < info.strides.size(); ++axis) {
+    int64_t extent = state.extent(index, axis), stride = state.stride(index, axis);
+    if (extent <= 1)
+      continue; // no step is ever made along this axis
+    if (stride == 0 && info.access != Access::In)
+      return fail(state.err, TKC_E_EXTENT,
+                  "kernel `%s`: parameter `%s`: stride %zu is 0 and the extent %lld; a written "
+                  "parameter needs another",
+                  state.name(), info.name.c_str(), axis, static_cast<long long>(extent));
+    if (info.strides[axis].kind != DimSpec::Kind::Free)
+      if (tkc_status status = checkDim(state, info, "stride", axis, info.strides[axis], stride))
+        return status;
+  }
+  return TKC_OK;
+}
+
 static tkc_status checkDims(const EncodeState &state) {
-  for (size_t i = 0; i < state.info.args.size(); ++i) {
+  size_t count = state.info.args.size();
+  for (size_t i = 0; i < count; ++i) {
     const ArgInfo &info = state.info.args[i];
-    for (size_t axis = 0; axis < info.extents.size(); ++axis)
+    for (size_t axis = 0; axis < info.extents.size() && !state.isAbsent(i); ++axis)
       if (info.extents[axis].kind == DimSpec::Kind::Check)
-        if (tkc_status status = checkDim(state, info, "extent", axis, info.extents[axis],
-                                         state.args[i].u.tensor.extents[axis]))
+        if (tkc_status status =
+                checkDim(state, info, "extent", axis, info.extents[axis], state.extent(i, axis)))
           return status;
   }
-  for (size_t i = 0; i < state.info.args.size(); ++i) {
-    const ArgInfo &info = state.info.args[i];
-    for (size_t axis = 0; axis < info.strides.size(); ++axis) {
-      int64_t stride = state.slots[info.strideSlot + static_cast<int>(axis)];
-      if (state.args[i].u.tensor.extents[axis] <= 1)
-        continue; // no step is ever made along this axis
-      if (stride == 0 && info.access != Access::In)
-        return fail(state.err, TKC_E_EXTENT,
-                    "kernel `%s`: parameter `%s`: stride %zu is 0 and the extent %lld; a written "
-                    "parameter needs another",
-                    state.name(), info.name.c_str(), axis,
-                    static_cast<long long>(state.args[i].u.tensor.extents[axis]));
-      if (info.strides[axis].kind != DimSpec::Kind::Free)
-        if (tkc_status status = checkDim(state, info, "stride", axis, info.strides[axis], stride))
-          return status;
-    }
-  }
+  for (size_t i = 0; i < count; ++i)
+    if (tkc_status status = checkStrides(state, i))
+      return status;
   return TKC_OK;
 }
 
@@ -229,99 +294,35 @@ static tkc_status checkRanges(const EncodeState &state) {
   return TKC_OK;
 }
 
-static bool hasElements(const tkc_tensor &tensor) {
-  for (uint32_t axis = 0; axis < tensor.rank; ++axis)
-    if (tensor.extents[axis] == 0)
-      return false;
-  return true;
+static bool hasAbsentTensor(const EncodeState &state) {
+  for (size_t i = 0; i < state.info.args.size(); ++i)
+    if (state.isAbsent(i) && state.info.args[i].kind == TKC_TENSOR)
+      return true;
+  return false;
 }
 
-/// From extents and strides, in bytes, for a tensor with elements; false on overflow.
-static bool tensorSpan(const EncodeState &state, const ArgInfo &info, const tkc_tensor &tensor,
-                       Span &span) {
-  int64_t bytes = info.dtype->bits / 8;
-  span.high = bytes;
-  for (uint32_t axis = 0; axis < tensor.rank; ++axis) {
-    if (tensor.extents[axis] == 1)
-      continue; // its stride may be anything
-    int64_t reach;
-    if (!mulTo(tensor.extents[axis] - 1, state.slots[info.strideSlot + static_cast<int>(axis)],
-               reach) ||
-        !mulTo(reach, bytes, reach))
-      return false;
-    int64_t &side = reach < 0 ? span.low : span.high;
-    if (!addTo(side, reach, side))
-      return false;
-  }
-  int64_t end;
-  return addTo(state.slots[info.pointerSlot], span.high, end) &&
-         addTo(state.slots[info.pointerSlot], span.low, end) && end >= 0;
-}
-
-static tkc_status checkData(EncodeState &state, size_t index) {
-  const ArgInfo &info = state.info.args[index];
-  Span &span = state.spans[index];
-  span = Span{0, 0, true};
-  int64_t address = state.slots[info.pointerSlot];
-  uint64_t owned = 0;
-  if (info.kind == TKC_TENSOR) {
-    const tkc_tensor &tensor = state.args[index].u.tensor;
-    owned = tensor.span_bytes;
-    if (!hasElements(tensor))
-      return TKC_OK;
-    if (!address)
-      return fail(state.err, TKC_E_ARG,
-                  "kernel `%s`: parameter `%s`: data is NULL, and the tensor has elements",
-                  state.name(), info.name.c_str());
-    if (!tensorSpan(state, info, tensor, span))
-      return fail(state.err, TKC_E_EXTENT,
-                  "kernel `%s`: parameter `%s`: extents times strides leave the address space",
-                  state.name(), info.name.c_str());
-  } else {
-    owned = state.args[index].u.pointer.span_bytes;
-    span.isKnown = owned != 0;
-    if (owned > static_cast<uint64_t>(INT64_MAX - address))
-      return fail(state.err, TKC_E_ARG, "kernel `%s`: parameter `%s`: span_bytes is %llu",
-                  state.name(), info.name.c_str(), static_cast<unsigned long long>(owned));
-    span.high = static_cast<int64_t>(owned);
-  }
-  if (info.kind == TKC_TENSOR && owned && static_cast<uint64_t>(span.high) > owned)
-    return fail(state.err, TKC_E_EXTENT,
-                "kernel `%s`: parameter `%s` reaches %lld bytes from its start, the caller owns "
-                "%llu",
-                state.name(), info.name.c_str(), static_cast<long long>(span.high),
-                static_cast<unsigned long long>(owned));
-  if (address % info.align)
-    return fail(state.err, TKC_E_ALIGN,
-                "kernel `%s`: parameter `%s`: address %#llx, needed a multiple of %u", state.name(),
-                info.name.c_str(), static_cast<unsigned long long>(address), info.align);
-  return TKC_OK;
-}
-
-tkc_status bindArguments(EncodeState &state, int64_t sms, uint32_t count) {
+tkc_status bindArguments(EncodeState &state, uint32_t count) {
   const KernelInfo &info = state.info;
   if (count != info.args.size() || (count && !state.args))
     return fail(state.err, TKC_E_ARG, "kernel `%s`: %u arguments given%s, needed %zu", state.name(),
                 count, count && !state.args ? " as NULL" : "", info.args.size());
-  state.slots[kSmsSlot] = sms;
+  state.slots[kSmsSlot] = state.sms;
   for (size_t i = 0; i < count; ++i)
     if (tkc_status status = bindOne(state, i))
       return status;
   for (size_t i = 0; i < count; ++i)
-    if (info.args[i].kind == TKC_TENSOR)
-      if (tkc_status status = readStrides(state, info.args[i], state.args[i].u.tensor))
+    if (info.args[i].kind == TKC_TENSOR && !state.isAbsent(i))
+      if (tkc_status status = readAxes(state, i))
         return status;
   bindExtents(state);
+  if (hasAbsentTensor(state))
+    rebindExtents(state);
   bindStrideNames(state);
+  if (tkc_status status = placeScratch(state))
+    return status;
   if (tkc_status status = checkDims(state))
     return status;
-  if (tkc_status status = checkRanges(state))
-    return status;
-  for (size_t i = 0; i < count; ++i)
-    if (info.args[i].kind != TKC_SCALAR)
-      if (tkc_status status = checkData(state, i))
-        return status;
-  return TKC_OK;
+  return checkRanges(state);
 }
 
 } // namespace tkcrt

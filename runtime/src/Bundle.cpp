@@ -1,6 +1,7 @@
-//===- Bundle.cpp - opening an image and its description -------------------===//
+//===- Bundle.cpp - opening a .tkb, or an image and its description --------===//
 #include "Bundle.h"
 
+#include "Container.h"
 #include "Error.h"
 
 #include <cstring>
@@ -16,18 +17,18 @@ static tkc_status checkDescriptor(const tkc_bundle_desc *desc, tkc_error *err) {
     return fail(err, TKC_E_ARG, "tkc_bundle_desc.flags is %#x, known is TKC_BORROW", desc->flags);
   if (!desc->data || !desc->bytes)
     return fail(err, TKC_E_ARG, "tkc_bundle_desc: data is NULL or bytes is 0");
-  if (!desc->json)
-    return fail(err, TKC_E_UNSUPPORTED,
-                "tkc_bundle_desc.json is NULL: this libtkcrt does not read .tkb bundles yet; give "
-                "an image and its JSON");
+  if (!desc->json && desc->json_bytes)
+    return fail(err, TKC_E_ARG,
+                "tkc_bundle_desc: json is NULL and json_bytes %zu; for a .tkb it is 0",
+                desc->json_bytes);
   return TKC_OK;
 }
 
-static tkc_status checkJsonDigest(const tkc_bundle_desc &desc, tkc_error *err) {
-  if (!desc.sha256)
+static tkc_status checkJsonDigest(const uint8_t *expected, const Digest &found, tkc_error *err) {
+  if (!expected)
     return TKC_OK;
-  Digest found = sha256(desc.json, desc.json_bytes), needed;
-  memcpy(needed.data(), desc.sha256, needed.size());
+  Digest needed;
+  memcpy(needed.data(), expected, needed.size());
   if (found == needed)
     return TKC_OK;
   return fail(err, TKC_E_DIGEST, "the JSON has SHA-256 %s, the caller needs %s",
@@ -53,23 +54,49 @@ static tkc_status findImage(const tkc_bundle_desc &desc, const Metadata &metadat
               toHex(found).c_str(), toHex(needed.digest).c_str());
 }
 
-static tkc_status openBundle(const tkc_bundle_desc &desc, tkc_bundle &bundle, tkc_error *err) {
-  if (tkc_status status = checkJsonDigest(desc, err))
+static tkc_status openPair(const tkc_bundle_desc &desc, tkc_bundle &bundle, tkc_error *err) {
+  if (desc.sha256)
+    if (tkc_status status = checkJsonDigest(desc.sha256, sha256(desc.json, desc.json_bytes), err))
+      return status;
+  if (tkc_status status =
+          parseMetadata(desc.json, desc.json_bytes, ImageSpace(), bundle.metadata, err))
     return status;
-  if (tkc_status status = parseMetadata(desc.json, desc.json_bytes, bundle.metadata, err))
+  return findImage(desc, bundle.metadata, bundle.only, err);
+}
+
+/// Everything of the file but the images' bytes, which wait until a prepare needs them.
+static tkc_status openFile(const tkc_bundle_desc &desc, tkc_bundle &bundle, tkc_error *err) {
+  Container container;
+  if (tkc_status status = readContainer(desc.data, desc.bytes, container, err))
     return status;
-  if (tkc_status status = findImage(desc, bundle.metadata, bundle.image, err))
+  if (tkc_status status = checkJsonDigest(desc.sha256, container.digest, err))
     return status;
-  // The driver wants PTX to end in NUL, so that is copied even when it may be borrowed.
-  bool isPtx = bundle.metadata.images[bundle.image].kind == ImageInfo::Kind::Ptx;
-  bundle.data = desc.data;
-  if (isPtx || !(desc.flags & TKC_BORROW)) {
-    bundle.copy.reserve(desc.bytes + 1);
-    bundle.copy.assign(static_cast<const char *>(desc.data),
-                       static_cast<const char *>(desc.data) + desc.bytes);
-    bundle.copy.push_back(0);
-    bundle.data = bundle.copy.data();
+  ImageSpace space{true, container.jsonEnd(), desc.bytes};
+  const char *json = static_cast<const char *>(desc.data) + container.jsonOffset;
+  if (tkc_status status = parseMetadata(json, container.jsonBytes, space, bundle.metadata, err))
+    return status;
+  uint64_t end = space.begin;
+  for (const ImageInfo &image : bundle.metadata.images) {
+    if (tkc_status status = checkGap(desc.data, end, image.offset, err))
+      return status;
+    end = image.offset + image.stored;
   }
+  bundle.isFile = true;
+  return checkGap(desc.data, end, desc.bytes, err);
+}
+
+static tkc_status openBundle(const tkc_bundle_desc &desc, tkc_bundle &bundle, tkc_error *err) {
+  tkc_status status = desc.json ? openPair(desc, bundle, err) : openFile(desc, bundle, err);
+  if (status)
+    return status;
+  bundle.libraries.resize(bundle.metadata.images.size());
+  bundle.data = static_cast<const char *>(desc.data);
+  if (desc.flags & TKC_BORROW)
+    return TKC_OK;
+  if (!bundle.copy.allocate(bundle.driver->hooks, desc.bytes))
+    return fail(err, TKC_E_NOMEM, "tkc_bundle_open: no memory for a copy of %zu bytes", desc.bytes);
+  memcpy(bundle.copy.data(), desc.data, desc.bytes);
+  bundle.data = bundle.copy.data();
   return TKC_OK;
 }
 
@@ -86,9 +113,9 @@ tkc_status tkc_bundle_open(tkc_driver *driver, const tkc_bundle_desc *desc, tkc_
     return status;
   try {
     std::unique_ptr<tkc_bundle> bundle(new tkc_bundle);
+    bundle->driver = driver;
     if (tkc_status status = openBundle(*desc, *bundle, err))
       return status;
-    bundle->driver = driver;
     ++driver->references;
     *out = bundle.release();
     return succeed(err);
@@ -104,8 +131,10 @@ void tkc_bundle_release(tkc_bundle *bundle) {
   if (!bundle || --bundle->references != 0)
     return;
   // A driver that has shut down already answers with an error, which changes nothing.
-  if (bundle->library)
-    bundle->driver->cuda.libraryUnload(bundle->library);
-  tkc_driver_release(bundle->driver);
-  delete bundle;
+  for (CUlibrary library : bundle->libraries)
+    if (library)
+      bundle->driver->gpu.libraryUnload(library);
+  tkc_driver *driver = bundle->driver;
+  delete bundle; // its copy goes back through the driver's hooks
+  tkc_driver_release(driver);
 }

@@ -7,9 +7,6 @@
 
 namespace tkcrt {
 
-/// CUDA's limits on a grid (programming guide, table of compute capabilities).
-constexpr int64_t kMaxGrid[3] = {2147483647, 65535, 65535};
-
 static tkc_status checkOptions(const tkc_kernel &kernel, const tkc_options &options,
                                tkc_error *err) {
   constexpr uint32_t known = TKC_PDL | TKC_COOPERATIVE | TKC_NO_OVERLAP_CHECK | TKC_PIN_VARIANT;
@@ -17,14 +14,21 @@ static tkc_status checkOptions(const tkc_kernel &kernel, const tkc_options &opti
     return status;
   if (options.flags & ~known)
     return fail(err, TKC_E_ARG, "tkc_options.flags is %#x, known are %#x", options.flags, known);
-  if (options.flags & (TKC_PDL | TKC_COOPERATIVE))
-    return fail(err, TKC_E_UNSUPPORTED, "kernel `%s`: this libtkcrt has no %s yet",
+  if ((options.flags & (TKC_PDL | TKC_COOPERATIVE)) && !kernel.bundle->driver->gpu.launchKernelEx)
+    return fail(err, TKC_E_UNSUPPORTED, "kernel `%s`: %s: this driver has no cuLaunchKernelEx",
                 kernel.info->name.c_str(), options.flags & TKC_PDL ? "TKC_PDL" : "TKC_COOPERATIVE");
   if (options.vendor_attrs || options.num_vendor_attrs)
     return fail(err, TKC_E_UNSUPPORTED, "tkc_options: vendor_attrs is reserved in this libtkcrt");
   if (options.sms < 0)
     return fail(err, TKC_E_ARG, "tkc_options.sms is %d, needed 0 or more", options.sms);
   return TKC_OK;
+}
+
+tkc_status checkCall(const tkc_kernel *kernel, const tkc_options *options, const char *call,
+                     tkc_error *err) {
+  if (!kernel)
+    return fail(err, TKC_E_ARG, "%s: the kernel is NULL", call);
+  return options ? checkOptions(*kernel, *options, err) : TKC_OK;
 }
 
 /// Is the precondition true? If not, says so with the author's text and both numbers.
@@ -46,65 +50,22 @@ static tkc_status checkRequire(const EncodeState &state, const Require &require)
               static_cast<long long>(right), condition.text.c_str());
 }
 
-/// Sets `failed` to the first guard that does not hold, or to nullptr.
-static tkc_status checkGuards(const EncodeState &state, const VariantInfo &variant,
-                              const Condition *&failed) {
-  for (const Condition &guard : variant.when) {
-    int64_t holds = 0;
-    if (tkc_status status = evaluate(state, guard.whole, guard.text, holds))
+/// `require`, and is there anything to do at all?
+static tkc_status checkConditions(const EncodeState &state, bool &isNoop) {
+  for (const Require &require : state.info.require)
+    if (tkc_status status = checkRequire(state, require))
       return status;
-    failed = &guard;
-    if (!holds)
-      return TKC_OK;
-  }
-  failed = nullptr;
+  int64_t holds = 0;
+  if (state.info.hasNoop)
+    if (tkc_status status = evaluate(state, state.info.noop.whole, state.info.noop.text, holds))
+      return status;
+  isNoop = holds != 0;
   return TKC_OK;
 }
 
-static tkc_status pickVariant(const EncodeState &state, const tkc_options *options,
-                              const LoadedVariant *&out) {
-  bool isPinned = options && (options->flags & TKC_PIN_VARIANT);
-  const LoadedVariant *last = nullptr;
-  const Condition *failed = nullptr;
-  for (const LoadedVariant &loaded : state.kernel.loaded) {
-    if (isPinned && static_cast<int64_t>(loaded.index) != options->variant)
-      continue;
-    last = &loaded;
-    if (tkc_status status = checkGuards(state, state.info.variants[loaded.index], failed))
-      return status;
-    if (!failed) {
-      out = &loaded;
-      return TKC_OK;
-    }
-  }
-  if (!last)
-    return fail(state.err, TKC_E_NO_VARIANT,
-                "kernel `%s`: variant %d is pinned, and is not among the %zu that this device runs",
-                state.name(), options ? options->variant : -1, state.kernel.loaded.size());
-  return fail(state.err, TKC_E_NO_VARIANT,
-              "kernel `%s`: %s variant takes these arguments; `%s` needs `%s`", state.name(),
-              isPinned ? "the pinned" : "no", state.info.variants[last->index].id.c_str(),
-              failed ? failed->text.c_str() : "");
-}
-
-static tkc_status evaluateGrid(const EncodeState &state, const VariantInfo &variant,
-                               int64_t grid[3], bool &isEmpty) {
-  isEmpty = false;
-  for (int axis = 0; axis < 3; ++axis) {
-    if (tkc_status status = evaluate(state, variant.grid[axis], variant.gridText[axis], grid[axis]))
-      return status;
-    if (grid[axis] < 0)
-      return fail(state.err, TKC_E_GRID, "kernel `%s`: grid %c is %lld (`%s`), needed 0 or more",
-                  state.name(), "xyz"[axis], static_cast<long long>(grid[axis]),
-                  variant.gridText[axis].c_str());
-    isEmpty |= grid[axis] == 0;
-  }
-  for (int axis = 0; axis < 3 && !isEmpty; ++axis)
-    if (grid[axis] > kMaxGrid[axis])
-      return fail(state.err, TKC_E_GRID, "kernel `%s`: grid %c is %lld (`%s`), at most %lld fit",
-                  state.name(), "xyz"[axis], static_cast<long long>(grid[axis]),
-                  variant.gridText[axis].c_str(), static_cast<long long>(kMaxGrid[axis]));
-  return TKC_OK;
+/// Callers built for the first release have a launch without what has been added since.
+static bool hasCost(const tkc_launch &launch) {
+  return launch.size >= sizeof(tkc_launch);
 }
 
 static tkc_status encodeNothing(tkc_launch &launch, tkc_error *err) {
@@ -114,6 +75,8 @@ static tkc_status encodeNothing(tkc_launch &launch, tkc_error *err) {
   memset(launch.block, 0, sizeof(launch.block));
   memset(launch.cluster, 0, sizeof(launch.cluster));
   launch.dynamic_smem = launch.flags = launch.param_bytes = 0;
+  if (hasCost(launch))
+    launch.flops = launch.bytes = 0;
   return succeed(err);
 }
 
@@ -133,49 +96,94 @@ static tkc_status checkBuffer(const EncodeState &state, const VariantInfo &varia
   return TKC_OK;
 }
 
-static void fillLaunch(const LoadedVariant &loaded, const VariantInfo &variant,
-                       const int64_t grid[3], tkc_launch &launch) {
-  launch.variant = static_cast<int32_t>(loaded.index);
-  launch.function = loaded.function;
+/// What the launch asks the driver for besides a grid.
+static tkc_status launchFlags(const EncodeState &state, const VariantInfo &variant,
+                              uint32_t &flags) {
+  flags = state.flags & (TKC_PDL | TKC_COOPERATIVE);
+  if (variant.isCooperative)
+    flags |= TKC_COOPERATIVE;
+  if ((flags & TKC_PDL) && !variant.pdlWaits)
+    return fail(
+        state.err, TKC_E_UNSUPPORTED,
+        "kernel `%s`: TKC_PDL: the code of variant `%s` does not wait for the kernel before "
+        "it, so that it must not begin earlier",
+        state.name(), variant.id.c_str());
+  return TKC_OK;
+}
+
+static void fillLaunch(const EncodeState &state, const Choice &choice, const int64_t grid[3],
+                       tkc_launch &launch) {
+  const VariantInfo &variant = *choice.variant;
+  launch.variant = static_cast<int32_t>(choice.loaded->index);
+  launch.function = choice.loaded->function;
   for (int axis = 0; axis < 3; ++axis) {
     launch.grid[axis] = static_cast<uint32_t>(grid[axis]);
     launch.block[axis] = variant.block[axis];
-    launch.cluster[axis] = 1;
+    launch.cluster[axis] = variant.cluster[axis];
   }
   launch.dynamic_smem = variant.sharedDynamic;
-  launch.flags = 0;
+  if (!hasCost(launch))
+    return;
+  // Only an on_submit hook reads it; a cost that can't be computed is reported as 0.
+  int64_t flops = 0, bytes = 0;
+  if (state.info.hasCost && state.kernel.bundle->driver->hooks.on_submit) {
+    if (state.info.code.evaluate(state.info.flops.program, state.slots, flops) != Code::Result::Ok)
+      flops = 0;
+    if (state.info.code.evaluate(state.info.bytes.program, state.slots, bytes) != Code::Result::Ok)
+      bytes = 0;
+  }
+  launch.flops = static_cast<double>(flops);
+  launch.bytes = static_cast<double>(bytes);
 }
 
 /// After the arguments are bound: conditions, variant, grid, memory, parameters.
-static tkc_status encodeBound(EncodeState &state, const tkc_options *options, tkc_launch &launch) {
-  for (const Require &require : state.info.require)
-    if (tkc_status status = checkRequire(state, require))
-      return status;
-  if (state.info.hasNoop) {
-    int64_t isNoop = 0;
-    if (tkc_status status = evaluate(state, state.info.noop.whole, state.info.noop.text, isNoop))
-      return status;
-    if (isNoop)
-      return encodeNothing(launch, state.err);
-  }
-  const LoadedVariant *loaded = nullptr;
-  if (tkc_status status = pickVariant(state, options, loaded))
+static tkc_status encodeBound(EncodeState &state, tkc_launch &launch) {
+  bool isNoop = false, isEmpty = false;
+  if (tkc_status status = checkConditions(state, isNoop))
     return status;
-  const VariantInfo &variant = state.info.variants[loaded->index];
+  if (isNoop)
+    return encodeNothing(launch, state.err);
+  Choice choice;
+  if (tkc_status status = pickVariant(state, choice))
+    return status;
+  uint32_t flags = 0;
+  if (tkc_status status = launchFlags(state, *choice.variant, flags))
+    return status;
   int64_t grid[3];
-  bool isEmpty;
-  if (tkc_status status = evaluateGrid(state, variant, grid, isEmpty))
+  if (tkc_status status = evaluateGrid(state, choice, grid, isEmpty))
     return status;
   if (isEmpty)
     return encodeNothing(launch, state.err);
   if (tkc_status status = checkMemory(state))
     return status;
-  if (tkc_status status = checkBuffer(state, variant, launch))
+  if (tkc_status status = checkBuffer(state, *choice.variant, launch))
     return status;
-  if (tkc_status status = writeParams(state, variant, launch.params))
+  if (tkc_status status = writeParams(state, *choice.variant, launch.params))
     return status;
-  fillLaunch(*loaded, variant, grid, launch);
+  fillLaunch(state, choice, grid, launch);
+  launch.flags = flags;
   return succeed(state.err);
+}
+
+/// As far as a launch is selected, with the reasons in state.trace.
+static tkc_status traceSelection(EncodeState &state, uint32_t count) {
+  if (tkc_status status = bindArguments(state, count))
+    return status;
+  if (tkc_status status = checkAddresses(state))
+    return status;
+  bool isNoop = false;
+  if (tkc_status status = checkConditions(state, isNoop))
+    return status;
+  if (isNoop) {
+    state.trace->add("nothing is launched: `%s` is true\n", state.info.noop.text.c_str());
+    return TKC_OK;
+  }
+  Choice choice;
+  if (tkc_status status = pickVariant(state, choice))
+    return status;
+  if (!state.kernel.reasons.empty())
+    state.trace->add("not for this device: %s\n", state.kernel.reasons.c_str());
+  return TKC_OK;
 }
 
 } // namespace tkcrt
@@ -184,19 +192,37 @@ using namespace tkcrt;
 
 tkc_status tkc_encode(const tkc_kernel *kernel, const tkc_arg *args, uint32_t n,
                       const tkc_options *options, tkc_launch *launch, tkc_error *err) {
-  if (!kernel)
-    return fail(err, TKC_E_ARG, "tkc_encode: the kernel is NULL");
-  if (tkc_status status = checkSize(launch, sizeof(*launch), "tkc_launch", err))
+  if (tkc_status status = checkCall(kernel, options, "tkc_encode", err))
     return status;
-  int64_t sms = kernel->sms;
-  if (options) {
-    if (tkc_status status = checkOptions(*kernel, *options, err))
-      return status;
-    if (options->sms && options->sms < sms)
-      sms = options->sms;
-  }
-  EncodeState state(*kernel, args, options ? options->flags : 0, err);
-  if (tkc_status status = bindArguments(state, sms, n))
+  if (tkc_status status =
+          checkSize(launch, TKC_LAUNCH_SIZE_1_0, sizeof(*launch), "tkc_launch", err))
     return status;
-  return encodeBound(state, options, *launch);
+  EncodeState state(*kernel, args, options, err);
+  if (tkc_status status = bindArguments(state, n))
+    return status;
+  if (tkc_status status = checkAddresses(state))
+    return status;
+  return encodeBound(state, *launch);
+}
+
+tkc_status tkc_why(const tkc_kernel *kernel, const tkc_arg *args, uint32_t n,
+                   const tkc_options *options, char *text, size_t *bytes, tkc_error *err) {
+  if (tkc_status status = checkCall(kernel, options, "tkc_why", err))
+    return status;
+  if (!bytes)
+    return fail(err, TKC_E_ARG, "tkc_why: bytes is NULL");
+  size_t room = text ? *bytes : 0;
+  if (room)
+    text[0] = 0;
+  Trace trace(text, room);
+  EncodeState state(*kernel, args, options, err);
+  state.trace = &trace;
+  tkc_status status = traceSelection(state, n);
+  *bytes = trace.bytes();
+  if (status)
+    return status;
+  if (room < trace.bytes())
+    return fail(err, TKC_E_ARG, "kernel `%s`: tkc_why: room for %zu bytes, needed %zu",
+                state.name(), room, trace.bytes());
+  return succeed(err);
 }

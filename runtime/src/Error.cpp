@@ -44,12 +44,13 @@ void addDriverCode(tkc_error *err, int code, bool earlierAsync) {
   err->earlier_async = earlierAsync ? 1 : 0;
 }
 
-tkc_status checkSize(const void *descriptor, size_t known, const char *what, tkc_error *err) {
+tkc_status checkSize(const void *descriptor, size_t first, size_t known, const char *what,
+                     tkc_error *err) {
   if (!descriptor)
     return fail(err, TKC_E_ARG, "%s is NULL", what);
   uint32_t size;
   memcpy(&size, descriptor, sizeof(size));
-  if (size < known)
+  if (size < first)
     return fail(err, TKC_E_ARG, "%s: size is %u, needed sizeof, which is %zu", what, size, known);
   const unsigned char *bytes = static_cast<const unsigned char *>(descriptor);
   for (size_t i = known; i < size; ++i)
@@ -69,7 +70,7 @@ const char *tkc_status_name(tkc_status status) {
       "TKC_E_WORKSPACE", "TKC_E_NO_VARIANT",    "TKC_E_COLD",      "TKC_E_DEVICE",
       "TKC_E_DRIVER",    "TKC_E_DRIVER_OLD",    "TKC_E_CORRUPT",   "TKC_E_DIGEST",
       "TKC_E_ABI",       "TKC_E_NEEDS_FEATURE", "TKC_E_RESOURCES", "TKC_E_UNSUPPORTED",
-      "TKC_E_NOMEM",     "TKC_E_AMBIGUOUS"};
+      "TKC_E_NOMEM",     "TKC_E_AMBIGUOUS",     "TKC_E_KERNEL"};
   constexpr int count = sizeof(names) / sizeof(names[0]);
   return status >= 0 && status < count ? names[status] : "unknown";
 }

@@ -20,8 +20,15 @@ tkc_status fail(tkc_error *err, tkc_status status, const char *format, ...)
 void addDriverCode(tkc_error *err, int code, bool earlierAsync);
 
 /// Checks the `size` field that every descriptor of the C interface begins with, as runtime.h
-/// states: `known` bytes are this release's; those beyond must be zero.
-tkc_status checkSize(const void *descriptor, size_t known, const char *what, tkc_error *err);
+/// states: at least the `first` release's bytes; those beyond this one's `known` must be zero.
+tkc_status checkSize(const void *descriptor, size_t first, size_t known, const char *what,
+                     tkc_error *err);
+
+/// The same for a descriptor that has not grown.
+inline tkc_status checkSize(const void *descriptor, size_t known, const char *what,
+                            tkc_error *err) {
+  return checkSize(descriptor, known, known, what, err);
+}
 
 } // namespace tkcrt
 

@@ -9,8 +9,22 @@
 namespace tkcrt {
 
 /// Features that this release knows, as `needs` names them.
+static constexpr const char *kFeatures[] = {"expr.1",       "optional.1", "scratch.1",
+                                            "tensor_map.1", "cluster.1",  "cooperative.1",
+                                            "pdl.1",        "span.1",     "tune.1"};
+
 static bool isKnownFeature(const std::string &feature) {
-  return feature == "expr.1";
+  for (const char *known : kFeatures)
+    if (feature == known)
+      return true;
+  return false;
+}
+
+static std::string listFeatures() {
+  std::string text;
+  for (const char *known : kFeatures)
+    text += (text.empty() ? "" : ", ") + std::string(known);
+  return text;
 }
 
 std::string KernelInfo::title() const {
@@ -50,9 +64,13 @@ int NameTable::findArg(const std::string &name) const {
   return -1;
 }
 
-int NameTable::resolve(Reader &reader, const std::string &name) {
+int NameTable::resolve(Reader &reader, const std::string &name, bool isOfVariant) {
   int arg = findArg(name);
   int slot = find(name);
+  if (slot >= kBlocksPerSmSlot && slot < kFirstOwnSlot && !isOfVariant) {
+    reader.corrupt("`%s` differs between variants; only their fields may use it", name.c_str());
+    return -1;
+  }
   if (slot >= 0) {
     if (arg >= 0)
       kernel.args[arg].isInExpr = true;
@@ -63,7 +81,7 @@ int NameTable::resolve(Reader &reader, const std::string &name) {
                    kernel.args[arg].dtype->name,
                    kernel.args[arg].kind == TKC_SCALAR ? "scalar" : "parameter");
   else if (name.compare(0, 4, "dev.") == 0 || name.compare(0, 4, "occ.") == 0)
-    reader.refuse(TKC_E_UNSUPPORTED, "this libtkcrt has no `" + name.substr(0, 80) + "` yet");
+    reader.refuse(TKC_E_UNSUPPORTED, "this libtkcrt has no `" + name.substr(0, 80) + "`");
   else
     reader.corrupt("nothing binds the name `%.80s`", name.c_str());
   return -1;
@@ -89,42 +107,8 @@ static bool readSchema(Reader &reader, const Json &json) {
     if (!reader.text(entry, 1, 64, feature))
       return false;
     if (!isKnownFeature(feature))
-      return reader.refuse(TKC_E_NEEDS_FEATURE,
-                           "needs " + feature + ", libtkcrt 1.0 knows expr.1; use a newer one");
-  }
-  return true;
-}
-
-static bool readImage(Reader &reader, const Json &json, ImageInfo &out) {
-  std::string kind, digest;
-  int64_t bytes;
-  if (!reader.isObject(json) || !reader.text(json, "kind", 1, 32, kind) ||
-      !reader.integer(json, "size", 1, INT64_MAX, bytes) ||
-      !reader.text(json, "sha256", 0, 256, digest))
-    return false;
-  if (kind != "cubin" && kind != "ptx" && kind != "hsaco")
-    return reader.corrupt("kind is \"%s\", needed cubin, ptx or hsaco", kind.c_str());
-  if (!fromHex(digest, out.digest))
-    return reader.corrupt("sha256 is not 64 lower-case hexadecimal digits");
-  out.kind = kind == "cubin" ? ImageInfo::Kind::Cubin
-             : kind == "ptx" ? ImageInfo::Kind::Ptx
-                             : ImageInfo::Kind::Hsaco;
-  out.bytes = static_cast<uint64_t>(bytes);
-  return true;
-}
-
-static bool readImages(Reader &reader, const Json &json, std::vector<ImageInfo> &out) {
-  const Json *images = reader.need(json, "images");
-  if (!images)
-    return false;
-  Reader::Scope scope(reader, "images");
-  if (!reader.isArray(*images, 1, 4096))
-    return false;
-  out.resize(images->size());
-  for (size_t i = 0; i < out.size(); ++i) {
-    Reader::Scope at(reader, i);
-    if (!readImage(reader, (*images)[i], out[i]))
-      return false;
+      return reader.refuse(TKC_E_NEEDS_FEATURE, "needs " + feature + ", this libtkcrt knows " +
+                                                    listFeatures() + "; use a newer one");
   }
   return true;
 }
@@ -219,7 +203,7 @@ static bool readDisjoint(Reader &reader, const Json &json, NameTable &names, Ker
 }
 
 static bool readConditions(Reader &reader, const Json &json, NameTable &names, KernelInfo &kernel) {
-  Resolver resolve = [&](const std::string &name) { return names.resolve(reader, name); };
+  Resolver resolve = names.resolver(reader);
   if (const Json *noop = reader.find(json, "noop_when")) {
     Reader::Scope scope(reader, "noop_when");
     kernel.hasNoop = true;
@@ -246,6 +230,26 @@ static bool readConditions(Reader &reader, const Json &json, NameTable &names, K
   return true;
 }
 
+/// The default configuration of a target is that of the variant which is tried first. The last
+/// variant of it has no guards, so that selection can't run out.
+static bool markDefaults(Reader &reader, KernelInfo &kernel) {
+  std::map<std::string, std::string> defaults; // of a target
+  std::map<std::string, size_t> last;
+  for (size_t index : kernel.order) {
+    VariantInfo &variant = kernel.variants[index];
+    const std::string &config =
+        defaults.emplace(variant.target.arch, variant.configId).first->second;
+    variant.isDefault = config == variant.configId;
+    if (variant.isDefault)
+      last[variant.target.arch] = index;
+  }
+  for (const auto &[arch, index] : last)
+    if (!kernel.variants[index].when.empty())
+      return reader.corrupt("\"%s\" is tried last and has guards; the last must have none",
+                            kernel.variants[index].id.c_str());
+  return true;
+}
+
 /// Fills `order`, and checks what must hold between variants.
 static bool orderVariants(Reader &reader, KernelInfo &kernel) {
   std::set<std::string> ids;
@@ -257,11 +261,7 @@ static bool orderVariants(Reader &reader, KernelInfo &kernel) {
   std::sort(kernel.order.begin(), kernel.order.end(), [&](size_t a, size_t b) {
     return std::make_pair(kernel.variants[a].rank, a) < std::make_pair(kernel.variants[b].rank, b);
   });
-  const VariantInfo &last = kernel.variants[kernel.order.back()];
-  if (!last.when.empty())
-    return reader.corrupt("\"%s\" is tried last and has guards; the last must have none",
-                          last.id.c_str());
-  return true;
+  return markDefaults(reader, kernel);
 }
 
 static bool readVariants(Reader &reader, const Json &json, const Metadata &metadata,
@@ -275,11 +275,43 @@ static bool readVariants(Reader &reader, const Json &json, const Metadata &metad
   kernel.variants.resize(variants->size());
   for (size_t i = 0; i < variants->size(); ++i) {
     Reader::Scope at(reader, i);
+    size_t begin = kernel.code.instrs.size();
     if (!readVariant(reader, (*variants)[i], metadata.images, names, kernel, kernel.variants[i]))
       return false;
+    for (; begin < kernel.code.instrs.size(); ++begin) {
+      const Instr &instr = kernel.code.instrs[begin];
+      if (instr.op == Op::Slot && instr.value > kSmsSlot && instr.value < kFirstOwnSlot)
+        kernel.variants[i].usesOccupancy = true;
+    }
     kernel.variants[i].json = (*variants)[i].dump(-1, ' ', false, Json::error_handler_t::replace);
   }
   return orderVariants(reader, kernel);
+}
+
+static bool readCost(Reader &reader, const Json &json, NameTable &names, KernelInfo &kernel) {
+  const Json *cost = reader.find(json, "cost");
+  if (!cost)
+    return true;
+  Reader::Scope scope(reader, "cost");
+  if (!reader.isObject(*cost))
+    return false;
+  kernel.hasCost = true;
+  Resolver resolve = names.resolver(reader);
+  const std::pair<const char *, Term *> fields[] = {{"flops", &kernel.flops},
+                                                    {"bytes", &kernel.bytes}};
+  for (const auto &[key, term] : fields) {
+    const Json *value = reader.find(*cost, key);
+    Reader::Scope at(reader, key);
+    if (!readTerm(reader, value ? *value : Json(0), resolve, kernel.code, *term))
+      return false;
+  }
+  return true;
+}
+
+static bool addSharedNames(Reader &reader, NameTable &names) {
+  return names.add(reader, "sms", -1, -1) == kSmsSlot &&
+         names.add(reader, "occ.blocks_per_sm", -1, -1) == kBlocksPerSmSlot &&
+         names.add(reader, "dev.clusters", -1, -1) == kClustersSlot;
 }
 
 static bool readKernel(Reader &reader, const Json &json, const Metadata &metadata,
@@ -289,11 +321,11 @@ static bool readKernel(Reader &reader, const Json &json, const Metadata &metadat
   if (!isIdentifier(kernel.name))
     return reader.corrupt("kernel \"%s\" is no identifier", kernel.name.c_str());
   NameTable names(kernel);
-  if (names.add(reader, "sms", -1, -1) != kSmsSlot)
-    return false;
-  if (!readInstance(reader, json, kernel) || !readAbiHash(reader, json, kernel) ||
-      !readArgs(reader, json, names, kernel) || !readRanges(reader, json, names, kernel) ||
-      !readDisjoint(reader, json, names, kernel) || !readConditions(reader, json, names, kernel) ||
+  if (!addSharedNames(reader, names) || !readInstance(reader, json, kernel) ||
+      !readAbiHash(reader, json, kernel) || !readArgs(reader, json, names, kernel) ||
+      !readRanges(reader, json, names, kernel) || !readDisjoint(reader, json, names, kernel) ||
+      !readConditions(reader, json, names, kernel) || !readTune(reader, json, names, kernel) ||
+      !readCost(reader, json, names, kernel) ||
       !readVariants(reader, json, metadata, names, kernel))
     return false;
   Json rest = json;
@@ -322,7 +354,8 @@ static bool readKernels(Reader &reader, const Json &json, Metadata &out) {
   return true;
 }
 
-tkc_status parseMetadata(const char *text, size_t bytes, Metadata &out, tkc_error *err) {
+tkc_status parseMetadata(const char *text, size_t bytes, const ImageSpace &space, Metadata &out,
+                         tkc_error *err) {
   if (bytes > kMaxJsonBytes)
     return fail(err, TKC_E_CORRUPT, "metadata: %zu bytes, at most %zu are read", bytes,
                 kMaxJsonBytes);
@@ -330,7 +363,7 @@ tkc_status parseMetadata(const char *text, size_t bytes, Metadata &out, tkc_erro
   if (tkc_status status = parseJson(text, bytes, json, err))
     return status;
   Reader reader(err);
-  bool isGood = readSchema(reader, json) && readImages(reader, json, out.images) &&
+  bool isGood = readSchema(reader, json) && readImages(reader, json, space, out.images) &&
                 readKernels(reader, json, out);
   return isGood ? TKC_OK : reader.status();
 }

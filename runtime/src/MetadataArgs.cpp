@@ -57,9 +57,19 @@ static bool readMemory(Reader &reader, const Json &json, ArgInfo &arg) {
   std::string access;
   if (!reader.text(json, "access", 1, 16, access))
     return false;
-  if (access != "in" && access != "out" && access != "inout")
-    return reader.corrupt("access is \"%s\", needed in, out or inout", access.c_str());
-  arg.access = access == "in" ? Access::In : access == "out" ? Access::Out : Access::InOut;
+  bool isScratch = access == "scratch" && arg.kind == TKC_TENSOR;
+  if (access != "in" && access != "out" && access != "inout" && !isScratch)
+    return reader.corrupt("access is \"%s\", needed in, out or inout, or scratch for a tensor",
+                          access.c_str());
+  arg.access = access == "in"    ? Access::In
+               : access == "out" ? Access::Out
+               : isScratch       ? Access::Scratch
+                                 : Access::InOut;
+  if (!reader.boolean(json, "optional", arg.isOptional) ||
+      !reader.boolean(json, "zeroed", arg.isZeroed))
+    return false;
+  if (isScratch && arg.isOptional)
+    return reader.corrupt("scratch may always be left out, and can't be optional besides");
   int64_t align = arg.dtype->bits / 8;
   if (reader.find(json, "align") && !reader.integer(json, "align", 1, 256, align))
     return false;
@@ -81,6 +91,34 @@ static bool readDtype(Reader &reader, const Json &json, ArgInfo &arg) {
   if (arg.kind == TKC_SCALAR && !arg.dtype->isScalar)
     return reader.corrupt("a scalar can't be of dtype %s", dtype.c_str());
   return true;
+}
+
+/// Slots for what the caller gives for each axis, `x.s0` and so on; false when there are too many.
+static bool addAxes(Reader &reader, const char *suffix, NameTable &names, int index, ArgInfo &arg,
+                    int &first) {
+  for (size_t axis = 0; axis < arg.extents.size(); ++axis) {
+    int slot =
+        names.add(reader, arg.name + suffix + std::to_string(axis), index, static_cast<int>(axis));
+    if (slot < 0)
+      return false;
+    if (axis == 0)
+      first = slot;
+  }
+  return true;
+}
+
+static bool addDims(Reader &reader, const Json &json, NameTable &names, int index, ArgInfo &arg) {
+  const Json *extents = reader.need(json, "extents");
+  const Json *strides = extents ? reader.need(json, "strides") : nullptr;
+  if (!strides || !reader.isArray(*extents, 0, TKC_MAX_RANK))
+    return false;
+  if (!strides->is_array() || strides->size() != extents->size())
+    return reader.corrupt("`%s` has %zu extents, needed as many strides", arg.name.c_str(),
+                          extents->size());
+  arg.extents.resize(extents->size());
+  arg.strides.resize(extents->size());
+  return addAxes(reader, ".s", names, index, arg, arg.strideSlot) &&
+         addAxes(reader, ".e", names, index, arg, arg.extentSlot);
 }
 
 /// Round one: everything about a parameter but its extents and strides; its own slots.
@@ -109,42 +147,19 @@ static bool readArg(Reader &reader, const Json &json, NameTable &names, int inde
   arg.pointerSlot = names.add(reader, arg.name + ".ptr", index, -1);
   if (arg.pointerSlot < 0 || !readMemory(reader, json, arg))
     return false;
-  if (arg.kind == TKC_POINTER)
-    return true;
-  const Json *extents = reader.need(json, "extents");
-  const Json *strides = extents ? reader.need(json, "strides") : nullptr;
-  if (!strides || !reader.isArray(*extents, 0, TKC_MAX_RANK))
-    return false;
-  if (!strides->is_array() || strides->size() != extents->size())
-    return reader.corrupt("`%s` has %zu extents, needed as many strides", arg.name.c_str(),
-                          extents->size());
-  arg.extents.resize(extents->size());
-  arg.strides.resize(extents->size());
-  for (size_t axis = 0; axis < extents->size(); ++axis) {
-    int slot =
-        names.add(reader, arg.name + ".s" + std::to_string(axis), index, static_cast<int>(axis));
-    if (slot < 0)
-      return false;
-    if (axis == 0)
-      arg.strideSlot = slot;
-  }
-  for (size_t axis = 0; axis < extents->size(); ++axis) {
-    int slot =
-        names.add(reader, arg.name + ".e" + std::to_string(axis), index, static_cast<int>(axis));
-    if (slot < 0)
-      return false;
-    if (axis == 0)
-      arg.extentSlot = slot;
-  }
-  return true;
+  if (arg.kind == TKC_TENSOR)
+    return addDims(reader, json, names, index, arg);
+  arg.spanSlot = names.add(reader, arg.name + ".span", index, -1);
+  return arg.spanSlot >= 0;
 }
 
 /// Round two, for one entry: is it `_`, a name that this entry binds, or to be checked?
 static bool bindEntry(Reader &reader, const Json &json, NameTable &names, int arg, int axis,
-                      bool isStride, std::map<int, bool> &strideNames, DimSpec &spec) {
+                      bool isStride, bool isScratch, std::map<int, bool> &strideNames,
+                      DimSpec &spec) {
   spec.kind = DimSpec::Kind::Check;
   const std::string *name = json.get_ptr<const std::string *>();
-  if (!name)
+  if (!name || isScratch) // as large as others say: it binds nothing
     return true;
   if (*name == "_" && !isStride) {
     spec.kind = DimSpec::Kind::Free;
@@ -168,17 +183,21 @@ static bool bindEntry(Reader &reader, const Json &json, NameTable &names, int ar
   return true;
 }
 
+/// Arguments that are always there bind first; what only optional ones have, those bind.
 static bool bindNames(Reader &reader, const Json &list, NameTable &names, KernelInfo &kernel) {
   std::map<int, bool> strideNames;
-  for (bool isStride : {false, true}) {
+  for (int round = 0; round < 4; ++round) {
+    bool isStride = round % 2 == 1;
     for (size_t i = 0; i < kernel.args.size(); ++i) {
       ArgInfo &arg = kernel.args[i];
+      if (arg.bindsFirst() != (round < 2))
+        continue;
       Reader::Scope at(reader, i);
       std::vector<DimSpec> &specs = isStride ? arg.strides : arg.extents;
       for (size_t axis = 0; axis < specs.size(); ++axis)
         if (!bindEntry(reader, list[i][isStride ? "strides" : "extents"][axis], names,
-                       static_cast<int>(i), static_cast<int>(axis), isStride, strideNames,
-                       specs[axis]))
+                       static_cast<int>(i), static_cast<int>(axis), isStride, arg.isScratch(),
+                       strideNames, specs[axis]))
           return false;
     }
   }
@@ -188,7 +207,7 @@ static bool bindNames(Reader &reader, const Json &list, NameTable &names, Kernel
 /// Round three.
 static bool readDims(Reader &reader, const Json &list, const char *field, const std::string &own,
                      NameTable &names, KernelInfo &kernel, std::vector<DimSpec> &specs) {
-  Resolver resolve = [&](const std::string &name) { return names.resolve(reader, name); };
+  Resolver resolve = names.resolver(reader);
   Reader::Scope scope(reader, field);
   for (size_t axis = 0; axis < specs.size(); ++axis) {
     Reader::Scope at(reader, axis);

@@ -3,6 +3,13 @@
 
 namespace tkcrt {
 
+bool readTerm(Reader &reader, const Json &json, const Resolver &resolve, Code &code, Term &out) {
+  if (!parseExpr(reader, json, resolve, code, out.program))
+    return false;
+  out.text = exprText(json);
+  return true;
+}
+
 /// "sm_90a", "compute_80": major 9 and minor 0, 8 and 0; the letter, or NUL.
 static bool parseArch(const std::string &arch, bool isPtx, int &major, int &minor, char &letter) {
   const std::string prefix = isPtx ? "compute_" : "sm_";
@@ -23,39 +30,59 @@ static bool parseArch(const std::string &arch, bool isPtx, int &major, int &mino
   return true;
 }
 
-static bool readTarget(Reader &reader, const Json &json, ImageInfo::Kind image, Target &out) {
-  const Json *target = reader.need(json, "target");
-  if (!target)
-    return false;
-  Reader::Scope scope(reader, "target");
+static bool readVendor(Reader &reader, const Json &json, ImageInfo::Kind image, Target &out) {
   std::string vendor;
-  if (!reader.isObject(*target) || !reader.text(*target, "vendor", 1, 32, vendor) ||
-      !reader.text(*target, "arch", 1, 64, out.arch) ||
-      !reader.text(*target, "match", 1, 16, out.matchName))
+  if (!reader.text(json, "vendor", 1, 32, vendor))
     return false;
-  if (vendor != "nvidia" && vendor != "amd")
-    return reader.corrupt("vendor is \"%s\", needed nvidia or amd", vendor.c_str());
-  if (out.matchName != "exact" && out.matchName != "family" && out.matchName != "at_least")
-    return reader.corrupt("match is \"%s\", needed exact, family or at_least",
-                          out.matchName.c_str());
-  out.isNvidia = vendor == "nvidia";
-  out.match = out.matchName == "exact"    ? Target::Match::Exact
-              : out.matchName == "family" ? Target::Match::Family
-                                          : Target::Match::AtLeast;
-  if (out.isNvidia != (image != ImageInfo::Kind::Hsaco))
-    return reader.corrupt("a %s target with an image of another vendor", vendor.c_str());
-  if (!out.isNvidia)
-    return true;
-  bool isPtx = image == ImageInfo::Kind::Ptx;
+  if (vendor != "nvidia" && vendor != "amd" && vendor != "cpu")
+    return reader.corrupt("vendor is \"%s\", needed nvidia, amd or cpu", vendor.c_str());
+  out.vendor = vendor == "nvidia" ? Target::Vendor::Nvidia
+               : vendor == "amd"  ? Target::Vendor::Amd
+                                  : Target::Vendor::Cpu;
+  Target::Vendor needed = image == ImageInfo::Kind::Hsaco ? Target::Vendor::Amd
+                          : image == ImageInfo::Kind::Tk  ? Target::Vendor::Cpu
+                                                          : Target::Vendor::Nvidia;
+  return out.vendor == needed ||
+         reader.corrupt("a target of %s with an image of another vendor", vendor.c_str());
+}
+
+/// What `arch` and `match` may be together, for each vendor.
+static bool readArch(Reader &reader, bool isPtx, Target &out) {
+  bool isExact = out.match == Target::Match::Exact;
+  if (out.vendor == Target::Vendor::Cpu)
+    return (out.arch == "interp" && isExact) ||
+           reader.corrupt("arch is \"%s\" and match %s, needed interp and exact for cpu",
+                          out.arch.c_str(), out.matchName.c_str());
+  if (out.vendor == Target::Vendor::Amd)
+    return (out.arch.compare(0, 3, "gfx") == 0 && isExact) ||
+           reader.corrupt("arch is \"%s\" and match %s, needed one like gfx942 and exact for amd",
+                          out.arch.c_str(), out.matchName.c_str());
   char letter;
   if (!parseArch(out.arch, isPtx, out.major, out.minor, letter))
     return reader.corrupt("arch is \"%s\", needed one like %s", out.arch.c_str(),
                           isPtx ? "compute_90a for PTX" : "sm_90a for a cubin");
   // Code for 90a runs on 9.0 and nothing else; code for 100f on its family and nothing newer.
-  if ((letter == 'a' && out.match != Target::Match::Exact) ||
-      (letter == 'f' && out.match == Target::Match::AtLeast))
+  if ((letter == 'a' && !isExact) || (letter == 'f' && out.match == Target::Match::AtLeast))
     return reader.corrupt("arch %s can't match %s", out.arch.c_str(), out.matchName.c_str());
   return true;
+}
+
+static bool readTarget(Reader &reader, const Json &json, ImageInfo::Kind image, Target &out) {
+  const Json *target = reader.need(json, "target");
+  if (!target)
+    return false;
+  Reader::Scope scope(reader, "target");
+  if (!reader.isObject(*target) || !readVendor(reader, *target, image, out) ||
+      !reader.text(*target, "arch", 1, 64, out.arch) ||
+      !reader.text(*target, "match", 1, 16, out.matchName))
+    return false;
+  if (out.matchName != "exact" && out.matchName != "family" && out.matchName != "at_least")
+    return reader.corrupt("match is \"%s\", needed exact, family or at_least",
+                          out.matchName.c_str());
+  out.match = out.matchName == "exact"    ? Target::Match::Exact
+              : out.matchName == "family" ? Target::Match::Family
+                                          : Target::Match::AtLeast;
+  return readArch(reader, image == ImageInfo::Kind::Ptx, out);
 }
 
 static bool readDims(Reader &reader, const Json &json, const char *field, uint32_t out[3]) {
@@ -85,9 +112,8 @@ static bool readGrid(Reader &reader, const Json &json, const Resolver &resolve, 
     return false;
   for (size_t axis = 0; axis < 3; ++axis) {
     Reader::Scope at(reader, axis);
-    if (!parseExpr(reader, (*grid)[axis], resolve, kernel.code, out.grid[axis]))
+    if (!readTerm(reader, (*grid)[axis], resolve, kernel.code, out.grid[axis]))
       return false;
-    out.gridText[axis] = exprText((*grid)[axis]);
   }
   return true;
 }
@@ -117,143 +143,37 @@ static bool readResources(Reader &reader, const Json &json, VariantInfo &out) {
   int64_t shared[2];
   if (!reader.isObject(*resources) ||
       !reader.integer(*resources, "shared_static", 0, UINT32_MAX, shared[0]) ||
-      !reader.integer(*resources, "shared_dynamic", 0, UINT32_MAX, shared[1]))
+      !reader.integer(*resources, "shared_dynamic", 0, UINT32_MAX, shared[1]) ||
+      !reader.boolean(*resources, "nonportable_cluster", out.hasBigCluster))
     return false;
   out.sharedStatic = static_cast<uint32_t>(shared[0]);
   out.sharedDynamic = static_cast<uint32_t>(shared[1]);
   return true;
 }
 
-/// Notes what this release can't launch; prepare refuses it when a device would need it.
-static bool readUnsupported(Reader &reader, const Json &json, VariantInfo &out) {
-  if (const Json *cluster = reader.find(json, "cluster")) {
-    uint32_t dims[3];
-    if (!readDims(reader, *cluster, "cluster", dims))
-      return false;
-    if (dims[0] * dims[1] * dims[2] != 1)
-      out.unsupported = "thread block clusters";
-  }
+static bool readPdl(Reader &reader, const Json &launch, VariantInfo &out) {
+  const Json *pdl = reader.find(launch, "pdl");
+  if (!pdl)
+    return true;
+  Reader::Scope scope(reader, "pdl");
+  return reader.isObject(*pdl) && reader.boolean(*pdl, "waits", out.pdlWaits);
+}
+
+static bool readLaunch(Reader &reader, const Json &json, VariantInfo &out) {
+  const Json *cluster = reader.find(json, "cluster");
+  if (cluster && !readDims(reader, *cluster, "cluster", out.cluster))
+    return false;
+  if (out.clusterBlocks() > (out.hasBigCluster ? 16u : 8u))
+    return reader.corrupt("a cluster of %u blocks, needed at most %s", out.clusterBlocks(),
+                          out.hasBigCluster ? "16" : "8, or resources.nonportable_cluster");
   if (reader.find(json, "workspace"))
-    out.unsupported = "workspace";
-  const Json *maps = reader.find(json, "tensor_maps");
-  if (maps && !(maps->is_array() && maps->empty()))
-    out.unsupported = "tensor maps";
+    out.unsupported = "workspace that is no argument";
   const Json *launch = reader.find(json, "launch");
   if (!launch)
     return true;
   Reader::Scope scope(reader, "launch");
-  bool isCooperative = false, isCoresident = false;
-  if (!reader.isObject(*launch) || !reader.boolean(*launch, "cooperative", isCooperative) ||
-      !reader.boolean(*launch, "coresident", isCoresident))
-    return false;
-  if (isCooperative || isCoresident)
-    out.unsupported = isCooperative ? "cooperative launch" : "coresident blocks";
-  return true;
-}
-
-static bool readPointerParam(Reader &reader, const Json &value, const NameTable &names,
-                             const KernelInfo &kernel, ParamSpec &out) {
-  std::string name;
-  if (!reader.text(value, 1, 160, name))
-    return false;
-  out.kind = ParamSpec::Kind::Pointer;
-  size_t stem =
-      name.size() > 4 && name.compare(name.size() - 4, 4, ".ptr") == 0 ? name.size() - 4 : 0;
-  out.arg = names.findArg(name.substr(0, stem));
-  if (stem == 0 || out.arg < 0 || kernel.args[out.arg].kind == TKC_SCALAR)
-    return reader.corrupt("\"%s\" is not ARG.ptr of a tensor or pointer parameter", name.c_str());
-  return true;
-}
-
-static bool readValueParam(Reader &reader, const Json &value, const std::string &type,
-                           NameTable &names, KernelInfo &kernel, ParamSpec &out) {
-  out.type = findDtype(type);
-  if (!out.type || !out.type->isScalar)
-    return reader.corrupt("unknown type \"%s\"", type.c_str());
-  if (const std::string *name = value.get_ptr<const std::string *>()) {
-    out.arg = names.findArg(*name);
-    if (out.arg >= 0 && kernel.args[out.arg].kind == TKC_SCALAR &&
-        kernel.args[out.arg].dtype == out.type) {
-      out.kind = ParamSpec::Kind::ScalarBits;
-      return true;
-    }
-  }
-  if (out.type->cls == DtypeClass::Float)
-    return reader.corrupt("the value of %s must be the name of a %s scalar", type.c_str(),
-                          type.c_str());
-  out.kind = ParamSpec::Kind::Integer;
-  Resolver resolve = [&](const std::string &name) { return names.resolve(reader, name); };
-  if (!parseExpr(reader, value, resolve, kernel.code, out.program))
-    return false;
-  out.text = exprText(value);
-  return true;
-}
-
-/// One entry, which begins at `end` or later; moves `end` past it.
-static bool readParam(Reader &reader, const Json &json, NameTable &names, KernelInfo &kernel,
-                      VariantInfo &variant, int64_t &end) {
-  std::string type;
-  int64_t at, size;
-  if (!reader.isObject(json) || !reader.text(json, "type", 1, 32, type) ||
-      !reader.integer(json, "at", end, variant.paramBytes, at) ||
-      !reader.integer(json, "size", 1, variant.paramBytes - at, size))
-    return false;
-  const Json *value = reader.need(json, "value");
-  if (!value)
-    return false;
-  end = at + size;
-  ParamSpec param;
-  param.at = static_cast<uint32_t>(at);
-  param.size = static_cast<uint32_t>(size);
-  bool isWorkspace = type == "ptr" && *value == "workspace";
-  if (type == "tensor_map" || isWorkspace) {
-    variant.unsupported = isWorkspace ? "workspace" : "tensor maps";
-    return true;
-  }
-  int64_t needed = 8;
-  Reader::Scope scope(reader, "value");
-  if (type == "ptr" ? !readPointerParam(reader, *value, names, kernel, param)
-                    : !readValueParam(reader, *value, type, names, kernel, param))
-    return false;
-  if (type != "ptr")
-    needed = param.type->bits / 8;
-  if (size != needed || at % needed != 0)
-    return reader.corrupt("%s at %lld with size %lld, needed size %lld and a multiple of it",
-                          type.c_str(), static_cast<long long>(at), static_cast<long long>(size),
-                          static_cast<long long>(needed));
-  variant.params.push_back(param);
-  return true;
-}
-
-static bool readParams(Reader &reader, const Json &json, NameTable &names, KernelInfo &kernel,
-                       VariantInfo &out) {
-  const Json *params = reader.need(json, "params");
-  if (!params)
-    return false;
-  Reader::Scope scope(reader, "params");
-  int64_t bytes, align, hidden;
-  if (!reader.isObject(*params) ||
-      !reader.integer(*params, "bytes", 0, TKC_MAX_PARAM_BYTES, bytes) ||
-      !reader.integer(*params, "align", 1, 128, align) ||
-      !reader.integer(*params, "hidden", 0, 0, hidden))
-    return false;
-  if (align & (align - 1))
-    return reader.corrupt("align is %lld, needed a power of two", static_cast<long long>(align));
-  out.paramBytes = static_cast<uint32_t>(bytes);
-  out.paramAlign = static_cast<uint32_t>(align);
-  const Json *list = reader.need(*params, "list");
-  if (!list)
-    return false;
-  Reader::Scope inner(reader, "list");
-  if (!reader.isArray(*list, 0, 4096))
-    return false;
-  int64_t end = 0;
-  for (size_t i = 0; i < list->size(); ++i) {
-    Reader::Scope at(reader, i);
-    if (!readParam(reader, (*list)[i], names, kernel, out, end))
-      return false;
-  }
-  return true;
+  return reader.isObject(*launch) && reader.boolean(*launch, "cooperative", out.isCooperative) &&
+         reader.boolean(*launch, "coresident", out.isCoresident) && readPdl(reader, *launch, out);
 }
 
 static bool isSymbol(const std::string &text) {
@@ -279,14 +199,17 @@ bool readVariant(Reader &reader, const Json &json, const std::vector<ImageInfo> 
   if (reader.find(json, "driver_min") &&
       !reader.integer(json, "driver_min", 0, INT32_MAX, out.driverMin))
     return false;
+  if (reader.find(json, "config_id") && !reader.text(json, "config_id", 0, 256, out.configId))
+    return false;
   out.image = static_cast<size_t>(image);
   const Json *block = reader.need(json, "block");
-  Resolver resolve = [&](const std::string &name) { return names.resolve(reader, name); };
+  Resolver resolve = names.resolver(reader, true);
   return block && readTarget(reader, json, images[out.image].kind, out.target) &&
          readDims(reader, *block, "block", out.block) &&
          readGrid(reader, json, resolve, kernel, out) &&
          readWhen(reader, json, resolve, kernel, out) && readResources(reader, json, out) &&
-         readUnsupported(reader, json, out) && readParams(reader, json, names, kernel, out);
+         readLaunch(reader, json, out) && readTensorMaps(reader, json, names, kernel, out) &&
+         readParams(reader, json, names, kernel, out);
 }
 
 } // namespace tkcrt

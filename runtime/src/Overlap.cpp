@@ -16,16 +16,15 @@ struct Window {
 } // namespace
 
 static int64_t strideBytes(const EncodeState &state, size_t arg, size_t axis) {
-  const ArgInfo &info = state.info.args[arg];
-  return state.slots[info.strideSlot + static_cast<int>(axis)] * (info.dtype->bits / 8);
+  return state.stride(arg, axis) * (state.info.args[arg].dtype->bits / 8);
 }
 
 /// What a tensor covers modulo `modulus`. No sum here can overflow: bind has computed the span.
 static Window windowOf(const EncodeState &state, size_t arg, int64_t modulus) {
   const ArgInfo &info = state.info.args[arg];
-  Window window{state.slots[info.pointerSlot], info.dtype->bits / 8};
+  Window window{state.address(arg), info.dtype->bits / 8};
   for (size_t axis = 0; axis < info.extents.size(); ++axis) {
-    int64_t extent = state.args[arg].u.tensor.extents[axis];
+    int64_t extent = state.extent(arg, axis);
     if (extent <= 1)
       continue;
     int64_t step = strideBytes(state, arg, axis);
@@ -54,7 +53,7 @@ static bool isDisjointModulo(const EncodeState &state, size_t a, size_t b, int64
 static bool isInterleaved(const EncodeState &state, size_t a, size_t b) {
   for (size_t arg : {a, b}) {
     for (size_t axis = 0; axis < state.info.args[arg].extents.size(); ++axis) {
-      if (state.args[arg].u.tensor.extents[axis] <= 1)
+      if (state.extent(arg, axis) <= 1)
         continue;
       int64_t step = strideBytes(state, arg, axis);
       if (step != 0 && isDisjointModulo(state, a, b, step < 0 ? -step : step))
@@ -77,7 +76,7 @@ static tkc_status checkPair(const EncodeState &state, size_t a, size_t b) {
                   state.name(), infos[side]->name.c_str(), infos[1 - side]->name.c_str());
   int64_t low[2], high[2];
   for (int side = 0; side < 2; ++side) {
-    int64_t address = state.slots[infos[side]->pointerSlot];
+    int64_t address = state.address(side ? b : a);
     low[side] = address + spans[side]->low;
     high[side] = address + spans[side]->high;
   }
@@ -96,7 +95,7 @@ static tkc_status checkPair(const EncodeState &state, size_t a, size_t b) {
 
 tkc_status checkMemory(const EncodeState &state) {
   for (size_t i = 0; i < state.info.args.size(); ++i)
-    if (state.info.args[i].kind == TKC_POINTER && !argAddress(state, i))
+    if (state.info.args[i].kind == TKC_POINTER && !state.isMissing(i) && !state.address(i))
       return fail(state.err, TKC_E_ARG, "kernel `%s`: parameter `%s` is NULL", state.name(),
                   state.info.args[i].name.c_str());
   if (state.flags & TKC_NO_OVERLAP_CHECK)

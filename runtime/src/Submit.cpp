@@ -4,50 +4,104 @@
 
 #include <cstring>
 
+namespace tkcrt {
+
+static CUresult launchPlain(const tkc_driver &driver, const tkc_launch &launch, CUstream stream,
+                            void **extra) {
+  return driver.gpu.launchKernel(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
+                                 launch.block[0], launch.block[1], launch.block[2],
+                                 launch.dynamic_smem, stream, nullptr, extra);
+}
+
+static CUresult launchExtended(const tkc_driver &driver, const tkc_launch &launch, CUstream stream,
+                               void **extra) {
+  LaunchAttribute attributes[3];
+  memset(attributes, 0, sizeof(attributes));
+  LaunchConfig config{};
+  config.attributes = attributes;
+  bool isCluster = false;
+  for (int axis = 0; axis < 3; ++axis) {
+    config.grid[axis] = launch.grid[axis];
+    config.block[axis] = launch.block[axis];
+    isCluster |= launch.cluster[axis] > 1;
+  }
+  config.sharedBytes = launch.dynamic_smem;
+  config.stream = stream;
+  if (isCluster) {
+    LaunchAttribute &attribute = attributes[config.attributeCount++];
+    attribute.id = kLaunchCluster;
+    memcpy(attribute.value.cluster, launch.cluster, sizeof(launch.cluster));
+  }
+  const std::pair<uint32_t, LaunchAttributeId> flags[] = {
+      {TKC_COOPERATIVE, kLaunchCooperative}, {TKC_PDL, kLaunchProgrammaticSerialization}};
+  for (const auto &[flag, id] : flags)
+    if (launch.flags & flag) {
+      LaunchAttribute &attribute = attributes[config.attributeCount++];
+      attribute.id = id;
+      attribute.value.flag = 1;
+    }
+  return driver.gpu.launchKernelEx(&config, launch.function, nullptr, extra);
+}
+
+static tkc_status submitGpu(const tkc_kernel &kernel, const tkc_launch &launch, CUstream stream,
+                            tkc_error *err) {
+  const tkc_driver &driver = *kernel.bundle->driver;
+  bool isExtended = (launch.flags & (TKC_PDL | TKC_COOPERATIVE)) || launch.cluster[0] > 1 ||
+                    launch.cluster[1] > 1 || launch.cluster[2] > 1;
+  if (isExtended && !driver.gpu.launchKernelEx)
+    return fail(err, TKC_E_UNSUPPORTED, "kernel `%s`: tkc_submit: the launch is of another driver",
+                kernel.info->name.c_str());
+  size_t bytes = launch.param_bytes;
+  uintptr_t end = driver.isHip() ? kHipLaunchParamEnd : kLaunchParamEnd;
+  void *extra[] = {reinterpret_cast<void *>(kLaunchParamBuffer), launch.params,
+                   reinterpret_cast<void *>(kLaunchParamBufferBytes), &bytes,
+                   reinterpret_cast<void *>(end)};
+  CUresult result = isExtended ? launchExtended(driver, launch, stream, bytes ? extra : nullptr)
+                               : launchPlain(driver, launch, stream, bytes ? extra : nullptr);
+  if (result == kCudaSuccess)
+    return succeed(err);
+  char what[192] = "kernel `";
+  strncat(what, kernel.info->name.c_str(), 128);
+  strncat(what, "`", 2);
+  return failDriver(driver.gpu, result, what, isExtended ? "cuLaunchKernelEx" : "cuLaunchKernel",
+                    err);
+}
+
+static tkc_status submitCpu(const tkc_kernel &kernel, const tkc_launch &launch, tkc_error *err) {
+  char text[sizeof(tkc_error::text)] = {};
+  int32_t code = kernel.bundle->driver->cpu->launch(
+      static_cast<const tkc_cpu_program *>(launch.function), launch.grid, launch.params,
+      launch.param_bytes, text, sizeof(text));
+  if (code == TKC_CPU_OK)
+    return succeed(err);
+  return fail(err, cpuStatus(code), "kernel `%s`: %s", kernel.info->name.c_str(), text);
+}
+
+} // namespace tkcrt
+
 using namespace tkcrt;
 
 tkc_status tkc_submit(const tkc_kernel *kernel, const tkc_launch *launch, void *stream,
                       tkc_error *err) {
   if (!kernel)
     return fail(err, TKC_E_ARG, "tkc_submit: the kernel is NULL");
-  if (tkc_status status = checkSize(launch, sizeof(*launch), "tkc_launch", err))
+  if (tkc_status status =
+          checkSize(launch, TKC_LAUNCH_SIZE_1_0, sizeof(*launch), "tkc_launch", err))
     return status;
   if (!launch->grid[0] || !launch->grid[1] || !launch->grid[2])
     return succeed(err);
-  if (!launch->function || (launch->param_bytes && !launch->params))
-    return fail(err, TKC_E_ARG, "kernel `%s`: tkc_submit: the launch was not encoded",
-                kernel->info->name.c_str());
-  size_t bytes = launch->param_bytes;
-  void *extra[] = {reinterpret_cast<void *>(kLaunchParamBuffer), launch->params,
-                   reinterpret_cast<void *>(kLaunchParamBufferBytes), &bytes,
-                   reinterpret_cast<void *>(kLaunchParamEnd)};
-  const Cuda &cuda = kernel->bundle->driver->cuda;
-  CUresult result = cuda.launchKernel(
-      static_cast<CUfunction>(launch->function), launch->grid[0], launch->grid[1], launch->grid[2],
-      launch->block[0], launch->block[1], launch->block[2], launch->dynamic_smem,
-      static_cast<CUstream>(stream), nullptr, bytes ? extra : nullptr);
-  if (result == kCudaSuccess)
-    return succeed(err);
-  char what[192] = "kernel `";
-  strncat(what, kernel->info->name.c_str(), 128);
-  strncat(what, "`", 2);
-  return failDriver(cuda, result, what, "cuLaunchKernel", err);
-}
-
-tkc_status tkc_describe(const tkc_kernel *kernel, int32_t variant, char *json, size_t *bytes,
-                        tkc_error *err) {
-  if (!kernel || !bytes)
-    return fail(err, TKC_E_ARG, "tkc_describe: the kernel or bytes is NULL");
   const KernelInfo &info = *kernel->info;
-  if (variant < -1 || variant >= static_cast<int64_t>(info.variants.size()))
-    return fail(err, TKC_E_ARG, "kernel `%s`: variant is %d, needed -1 to %zu", info.name.c_str(),
-                variant, info.variants.size() - 1);
-  const std::string &text = variant < 0 ? info.json : info.variants[variant].json;
-  size_t room = json ? *bytes : 0;
-  *bytes = text.size() + 1;
-  if (room < text.size() + 1)
-    return fail(err, TKC_E_ARG, "kernel `%s`: tkc_describe: room for %zu bytes, needed %zu",
-                info.name.c_str(), room, text.size() + 1);
-  memcpy(json, text.c_str(), text.size() + 1);
-  return succeed(err);
+  if (!launch->function || (launch->param_bytes && !launch->params) || launch->variant < 0 ||
+      static_cast<size_t>(launch->variant) >= info.variants.size())
+    return fail(err, TKC_E_ARG, "kernel `%s`: tkc_submit: the launch was not encoded",
+                info.name.c_str());
+  const tkc_driver &driver = *kernel->bundle->driver;
+  if (driver.hooks.on_submit) {
+    bool hasCost = launch->size >= sizeof(tkc_launch);
+    driver.hooks.on_submit(driver.hooks.user,
+                           info.variants[static_cast<size_t>(launch->variant)].symbol.c_str(),
+                           hasCost ? launch->flops : 0, hasCost ? launch->bytes : 0, stream);
+  }
+  return driver.isCpu() ? submitCpu(*kernel, *launch, err)
+                        : submitGpu(*kernel, *launch, stream, err);
 }

@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-CODE_FOLDERS = ["ir", "frontend", "passes", "backends", "driver", "runtime"]
+CODE_FOLDERS = ["ir", "frontend", "passes", "backends", "bundle", "driver", "runtime"]
 
 
 def parse_arguments(*options):

@@ -12,7 +12,8 @@ MAY_INCLUDE = {
     "frontend": {"frontend", "ir"},
     "passes": {"passes", "ir"},
     "backends": {"backends", "passes", "ir"},
-    "driver": {"driver", "frontend", "backends", "passes", "ir"},
+    "bundle": {"bundle", "backends"},
+    "driver": {"driver", "frontend", "bundle", "backends", "passes", "ir"},
     "runtime": {"runtime"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)

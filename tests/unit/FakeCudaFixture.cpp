@@ -101,6 +101,7 @@ Loader::~Loader() {
 
 tkc_status Loader::openDriver() {
   tkc_driver_desc desc = cuda.descriptor();
+  desc.backend = backend;
   return tkc_driver_open(&desc, &driver, &error);
 }
 
@@ -115,6 +116,20 @@ tkc_status Loader::openBundle(const std::string &json) {
   desc.bytes = image.size();
   desc.json = json.data();
   desc.json_bytes = json.size();
+  return tkc_bundle_open(driver, &desc, &bundle, &error);
+}
+
+tkc_status Loader::openFile(const std::string &data, uint32_t flags, const uint8_t *sha256) {
+  if (!driver)
+    REQUIRE(openDriver() == TKC_OK);
+  tkc_bundle_release(bundle);
+  bundle = nullptr;
+  tkc_bundle_desc desc{};
+  desc.size = sizeof(desc);
+  desc.flags = flags;
+  desc.data = data.data();
+  desc.bytes = data.size();
+  desc.sha256 = sha256;
   return tkc_bundle_open(driver, &desc, &bundle, &error);
 }
 

@@ -79,6 +79,7 @@ inline tkc_arg pointer(uint32_t dtype, void *data, uint64_t spanBytes) {
 /// left retained, loaded or pushed.
 struct Loader {
   FakeCuda cuda;
+  uint32_t backend = TKC_CUDA;
   tkc_error error{};
   tkc_driver *driver = nullptr;
   tkc_bundle *bundle = nullptr;
@@ -94,6 +95,8 @@ struct Loader {
   tkc_status openBundle(const std::string &json);
   tkc_status prepare(const char *name, const std::vector<tkc_const> &consts = {},
                      const tkc_prepare_desc *desc = nullptr, uint64_t abiHash = 0);
+  /// A .tkb file. `data` must outlive the bundle when it is borrowed.
+  tkc_status openFile(const std::string &data, uint32_t flags = 0, const uint8_t *sha256 = nullptr);
   /// All three, which must be good, for the only kernel of the file.
   void load(const Json &json);
   tkc_status encode(const std::vector<tkc_arg> &args, const tkc_options *options = nullptr);

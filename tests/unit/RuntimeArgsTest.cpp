@@ -46,7 +46,8 @@ TEST_CASE("an expression may use a name that a later parameter binds", "[runtime
 
 TEST_CASE("an extent of `_` is given by its place", "[runtime]") {
   Loader loader;
-  Json json = oneKernel({tensorArg("x", "f32", {"_"}, {1}), tensorArg("y", "f32", {"N", "_"}, {"y.s0", 1})});
+  Json json = oneKernel(
+      {tensorArg("x", "f32", {"_"}, {1}), tensorArg("y", "f32", {"N", "_"}, {"y.s0", 1})});
   setParams(json, {{"i64", "x.e0"}, {"i64", "y.e1"}, {"i64", "y.e0"}});
   loader.load(json);
   Tensor x{at(64), TKC_F32, {7}, {}}, y{at(1 << 16), TKC_F32, {3, 5}, {}};

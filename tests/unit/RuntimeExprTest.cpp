@@ -115,7 +115,7 @@ TEST_CASE("expressions that are not well formed are refused with their path", "[
   const std::pair<Json, const char *> cases[] = {
       {"c", "nothing binds the name `c`"},
       {"a.ptr", "nothing binds"},
-      {"dev.clusters", "no `dev.clusters` yet"},
+      {"dev.warps", "no `dev.warps`"},
       {1.5, "found a floating-point number"},
       {18446744073709551615u, "below 2^63"},
       {true, "found a boolean"},

@@ -1,6 +1,8 @@
 //===- RuntimePrepareTest.cpp - opening a driver, finding and loading kernels ===//
 #include "FakeCudaFixture.h"
 
+#include <functional>
+
 using Catch::Matchers::Contains;
 
 static Json &variantOf(Json &json, size_t index) {
@@ -23,13 +25,13 @@ TEST_CASE("a driver that is old, broken or of another backend is refused", "[run
   CHECK(loader.driver == nullptr);
 
   tkc_driver_desc desc = loader.cuda.descriptor();
-  desc.backend = TKC_HIP;
-  CHECK(tkc_driver_open(&desc, &loader.driver, &loader.error) == TKC_E_UNSUPPORTED);
   desc.backend = 9;
   CHECK(tkc_driver_open(&desc, &loader.driver, &loader.error) == TKC_E_ARG);
+  CHECK_THAT(loader.text(), Contains("backend is 9, needed TKC_CUDA, TKC_HIP or TKC_CPU"));
   desc = loader.cuda.descriptor();
-  desc.on_submit = [](void *, const char *, double, double, void *) {};
-  CHECK(tkc_driver_open(&desc, &loader.driver, &loader.error) == TKC_E_UNSUPPORTED);
+  desc.alloc = [](void *, size_t, size_t) -> void * { return nullptr; };
+  CHECK(tkc_driver_open(&desc, &loader.driver, &loader.error) == TKC_E_ARG);
+  CHECK_THAT(loader.text(), Contains("free is NULL"));
 }
 
 TEST_CASE("the image must be the one that the JSON describes", "[runtime]") {
@@ -76,7 +78,8 @@ TEST_CASE("a caller can pin the JSON by its digest", "[runtime]") {
   desc.sha256 = digest;
   CHECK(tkc_bundle_open(loader.driver, &desc, &loader.bundle, &loader.error) == TKC_E_DIGEST);
   desc.json = nullptr;
-  CHECK(tkc_bundle_open(loader.driver, &desc, &loader.bundle, &loader.error) == TKC_E_UNSUPPORTED);
+  CHECK(tkc_bundle_open(loader.driver, &desc, &loader.bundle, &loader.error) == TKC_E_ARG);
+  CHECK_THAT(loader.text(), Contains("json is NULL and json_bytes"));
   desc.flags = 8;
   CHECK(tkc_bundle_open(loader.driver, &desc, &loader.bundle, &loader.error) == TKC_E_ARG);
 }
@@ -84,9 +87,9 @@ TEST_CASE("a caller can pin the JSON by its digest", "[runtime]") {
 TEST_CASE("features, schemas and dtypes of later releases are named", "[runtime]") {
   Loader loader;
   Json json = vectorAdd();
-  json["needs"] = {"expr.1", "tensor_map.1"};
+  json["needs"] = {"expr.1", "tensor_map.2"};
   CHECK(loader.openBundle(json.dump()) == TKC_E_NEEDS_FEATURE);
-  CHECK_THAT(loader.text(), Contains("tensor_map.1"));
+  CHECK_THAT(loader.text(), Contains("needs tensor_map.2, this libtkcrt knows expr.1, optional.1"));
   json = vectorAdd();
   json["schema"] = "tkc.kernel/2.0";
   CHECK(loader.openBundle(json.dump()) == TKC_E_UNSUPPORTED);
@@ -221,20 +224,41 @@ TEST_CASE("PTX reaches the driver with its NUL, and its log the caller", "[runti
   CHECK(loader.cuda.loadedBytes == "abc");
 }
 
-TEST_CASE("what this release can't launch is refused when a device would need it", "[runtime]") {
-  const std::pair<const char *, Json> fields[] = {{"cluster", {2, 1, 1}},
-                                                  {"workspace", {{"bytes", 16}}},
-                                                  {"tensor_maps", Json::array({Json::object()})},
-                                                  {"launch", {{"cooperative", true}}},
-                                                  {"launch", {{"coresident", true}}}};
-  for (const auto &[field, value] : fields) {
+TEST_CASE("what is not here is refused when a device would need it", "[runtime]") {
+  struct Case {
+    const char *field;
+    Json value;
+    std::function<void(FakeCuda &)> take;
+    const char *text;
+  };
+  const Case cases[] = {
+      {"workspace", {{"bytes", 16}}, [](FakeCuda &) {}, "workspace that is no argument"},
+      {"cluster", {2, 1, 1}, [](FakeCuda &cuda) { cuda.canCluster = false; }, "clusters"},
+      {"cluster",
+       {2, 1, 1},
+       [](FakeCuda &cuda) { cuda.missing = {"cuLaunchKernelEx"}; },
+       "clusters"},
+      {"launch",
+       {{"cooperative", true}},
+       [](FakeCuda &cuda) { cuda.canCooperate = false; },
+       "cooperative launch"},
+      {"launch",
+       {{"coresident", true}},
+       [](FakeCuda &cuda) { cuda.missing = {"cuOccupancyMaxActiveBlocksPerMultiprocessor"}; },
+       "tells the occupancy"},
+      {"grid", Json::array({"occ.blocks_per_sm", 1, 1}),
+       [](FakeCuda &cuda) { cuda.missing = {"cuOccupancyMaxActiveBlocksPerMultiprocessor"}; },
+       "tells the occupancy"},
+  };
+  for (const Case &c : cases) {
     Loader loader;
+    c.take(loader.cuda);
     Json json = vectorAdd();
-    variantOf(json, 0)[field] = value;
-    INFO(field);
+    variantOf(json, 0)[c.field] = c.value;
+    INFO(c.field << " " << c.text);
     REQUIRE(loader.openBundle(json.dump()) == TKC_OK);
     CHECK(loader.prepare("vector_add") == TKC_E_UNSUPPORTED);
-    CHECK_THAT(loader.text(), Contains("sm_90a/v4/b1024.w4"));
+    CHECK_THAT(loader.text(), Contains("sm_90a/v4/b1024.w4") && Contains(c.text));
   }
 }
 

@@ -5,7 +5,8 @@
 //!     rustc main.rs -C link-args="kernels.o memory.o -ldl" -L PREFIX/lib -l tkcrt -o app
 //!     ./app cpu        (or cuda)
 
-use std::ffi::{c_char, c_int, c_void, CStr, CString};
+use std::ffi::{CStr, CString};
+use std::os::raw::{c_char, c_int, c_void};
 use std::mem::{size_of, zeroed};
 use std::ptr::{null, null_mut};
 

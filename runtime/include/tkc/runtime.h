@@ -4,13 +4,13 @@
 |*                                                                                              *|
 |* The library reads no environment variable and no file, writes to no stream, starts no        *|
 |* thread, keeps no global state, and lets no exception out. It links no driver: it finds       *|
-|* libcuda when a driver is opened. docs/metadata.md describes the JSON that it reads.          *|
+|* libcuda, libamdhip64 or the interpreter when a driver is opened. docs/cpp.md is the guide,   *|
+|* docs/metadata.md describes the JSON that it reads. <tkc/runtime.hpp> is the same for C++.    *|
 |*                                                                                              *|
 |*   open (driver, bundle)  ->  prepare (may load)  ->  encode (host only)  ->  submit          *|
 |*                                                                                              *|
-|* This first form has CUDA, and one image with its JSON. Asking for more (HIP, a .tkb bundle,  *|
-|* workspace, tensor maps, clusters, cooperative launch, PDL, tables, hooks) is answered with   *|
-|* TKC_E_UNSUPPORTED or TKC_E_NEEDS_FEATURE; nothing is ignored silently.                       *|
+|* What this release lacks is answered with TKC_E_UNSUPPORTED or TKC_E_NEEDS_FEATURE; nothing   *|
+|* is ignored silently.                                                                         *|
 \*===----------------------------------------------------------------------------------------===*/
 #ifndef TKC_RUNTIME_H
 #define TKC_RUNTIME_H
@@ -29,12 +29,12 @@ extern "C" {
 #endif
 
 /* Version of this header: 0xMMMMmmpp. tkc_rt_version() tells the library's. */
-#define TKC_RT_VERSION 0x00010000u
+#define TKC_RT_VERSION 0x00010100u
 
 #define TKC_MAX_RANK 8            /* axes of a tensor parameter                          */
 #define TKC_MAX_PARAM_BYTES 32764 /* the largest parameter buffer any kernel can ask for */
 
-typedef struct tkc_driver tkc_driver; /* one copy of libcuda in this process; thread-safe      */
+typedef struct tkc_driver tkc_driver; /* one copy of a driver in this process; thread-safe     */
 typedef struct tkc_bundle tkc_bundle; /* immutable once open; thread-safe; counts its kernels   */
 typedef struct tkc_kernel tkc_kernel; /* one instance on one device, loaded; thread-safe        */
 
@@ -49,7 +49,7 @@ enum {
   TKC_E_OVERLAP = 5,        /* arguments that must not share memory do, or could                  */
   TKC_E_REQUIRE = 6,        /* a precondition the kernel states does not hold                     */
   TKC_E_GRID = 7,           /* the grid is negative or larger than the hardware takes             */
-  TKC_E_WORKSPACE = 8,      /* reserved for kernels with workspace                                */
+  TKC_E_WORKSPACE = 8,      /* options.workspace is smaller than the launch needs                 */
   TKC_E_NO_VARIANT = 9,     /* no variant's `when` holds, or the pinned one's does not            */
   TKC_E_COLD = 10,          /* loading was needed where loading is not allowed                    */
   TKC_E_DEVICE = 11,        /* no such device, or no code for this chip                           */
@@ -62,13 +62,21 @@ enum {
   TKC_E_RESOURCES = 18,     /* more threads or shared memory than the device or kernel allows     */
   TKC_E_UNSUPPORTED = 19,   /* known, asked for, and not in this release                          */
   TKC_E_NOMEM = 20,         /* host memory                                                        */
-  TKC_E_AMBIGUOUS = 21      /* several kernels match a name and its constants                     */
+  TKC_E_AMBIGUOUS = 21,     /* several kernels match a name and its constants                     */
+  TKC_E_KERNEL = 22 /* TKC_CPU: the kernel did something wrong; the text says what and where */
 };
 /* The enumerator's name ("TKC_E_GRID"), or "unknown"; never NULL. */
 TKC_API const char *tkc_status_name(tkc_status);
 
-/* Backends. 0 in a descriptor means TKC_CUDA; the others answer TKC_E_UNSUPPORTED so far. */
+/*
+ * Backends. 0 in a descriptor means TKC_CUDA. TKC_CPU runs bundles that have the interpreter's form
+ * (tkc --with-interp) on host memory: it is never chosen unless it is asked for. TKC_HIP has been
+ * run with a test double of its driver only, on no AMD device.
+ */
 enum { TKC_CUDA = 1, TKC_HIP = 2, TKC_CPU = 3 };
+
+/* tkc_driver_desc.log's levels */
+enum { TKC_LOG_INFO = 1, TKC_LOG_WARNING = 2 };
 
 /* Element types. Append-only. The 4-bit types are reserved: a kernel with one is not opened yet. */
 enum {
@@ -115,26 +123,31 @@ typedef struct tkc_error {
 typedef struct tkc_driver_desc {
   uint32_t size;
   uint32_t backend;
-  /* How to find a driver symbol ("cuCtxPushCurrent_v2"); NULL: the libcuda.so.1 that is mapped
-   * already, else dlopen of it. Called only while the driver is being opened. */
+  /* How to find a driver symbol ("cuCtxPushCurrent_v2"; TKC_CPU: "tkc_cpu_api_v1"); NULL: the
+   * library that is mapped already (libcuda.so.1, libamdhip64.so, libtkccpu.so.1), else dlopen of
+   * it. Called only while the driver is being opened. */
   void *(*resolve)(void *user, const char *symbol);
-  /* The next four are reserved and must be NULL. */
+  /* Host memory for what is large (copies of bundles, images after decompression), both or
+   * neither; NULL: malloc. Small bookkeeping is on the C++ heap. Not called after prepare. */
   void *(*alloc)(void *user, size_t bytes, size_t align);
   void (*free)(void *user, void *p);
+  /* One line, no newline, at one of TKC_LOG_*: what prepare did, and what may surprise. */
   void (*log)(void *user, int level, const char *text);
+  /* Just before each launch of at least one block, by the thread that submits: for NVTX, rocTX and
+   * counters. flops and bytes are the file's `cost` for this launch, 0 when it has none. */
   void (*on_submit)(void *user, const char *symbol, double flops, double bytes, void *stream);
   void *user;
   uint32_t flags; /* 0 */
 } tkc_driver_desc;
 
 /* tkc_bundle_desc.flags */
-enum { TKC_BORROW = 1 }; /* `data` outlives the bundle and is not copied (PTX is copied always) */
+enum { TKC_BORROW = 1 }; /* `data` outlives the bundle and is not copied, as an embedded one does */
 
 /*
- * `data` is the image (a cubin or PTX) and `json` the description that tkc wrote beside it; a
- * bundle without `json` (a .tkb) is TKC_E_UNSUPPORTED so far. When the JSON lists several images,
- * the one whose size and digest are those of `data` is meant, and variants that use the others
- * can't be prepared.
+ * Without `json`, `data` is a .tkb file. With it, `data` is one image (a cubin or PTX) and `json`
+ * the description that tkc wrote beside it; when that lists several images, the one whose size and
+ * digest are those of `data` is meant, and variants that use the others can't be prepared.
+ * An image of a .tkb is decompressed, and its digest checked, by the first prepare that needs it.
  */
 typedef struct tkc_bundle_desc {
   uint32_t size;
@@ -163,15 +176,16 @@ typedef struct tkc_prepare_desc {
   uint32_t flags;
   int32_t max_sms;    /* what `sms` in expressions may be at most; 0: the device's count. Give the
                          share when streams belong to a green context: it is not looked up yet   */
-  const char *config; /* reserved, NULL */
+  const char *config; /* a configuration's id ("BM128_BN256_BK64.w8s3"), which is tried before the
+                         default one; NULL or empty: the table's, else the default one           */
   const char *numerics_class; /* reserved, NULL */
-  const void *table;          /* reserved, NULL */
+  const void *table; /* JSON text of tuning records, in place of the bundle's; NULL: the bundle's */
   size_t table_bytes;
 } tkc_prepare_desc;
 
 /* tkc_arg.kind */
 enum {
-  TKC_ABSENT = 0, /* a scalar that has a default */
+  TKC_ABSENT = 0, /* a scalar that has a default, an optional argument, or scratch */
   TKC_TENSOR = 1,
   TKC_POINTER = 2,
   TKC_SCALAR = 3
@@ -208,8 +222,9 @@ typedef struct tkc_arg {
 
 /* tkc_options.flags */
 enum {
-  TKC_PDL = 1,              /* TKC_E_UNSUPPORTED so far                                  */
-  TKC_COOPERATIVE = 2,      /* TKC_E_UNSUPPORTED so far                                  */
+  TKC_PDL = 1,              /* may begin before the kernel before it ends, and its code waits: a
+                               variant that does not is TKC_E_UNSUPPORTED                 */
+  TKC_COOPERATIVE = 2,      /* all blocks at once, or an error; kernels that need it always are */
   TKC_NO_OVERLAP_CHECK = 4, /* the caller vouches for the `disjoint` pairs               */
   TKC_PIN_VARIANT = 8       /* `variant` or TKC_E_NO_VARIANT, instead of the first good one */
 };
@@ -219,7 +234,8 @@ typedef struct tkc_options {
   uint32_t flags;
   int32_t sms;     /* a cap of `sms` for this launch; 0: none                   */
   int32_t variant; /* with TKC_PIN_VARIANT: index into the JSON's `variants`    */
-  void *workspace; /* no kernel of this release takes one: may be set, not used */
+  void *workspace; /* device memory at a multiple of 256 for scratch arguments that are left out;
+                      one launch at a time, unless the stream orders them                  */
   uint64_t workspace_bytes;
   const void *vendor_attrs; /* reserved, NULL */
   uint32_t num_vendor_attrs;
@@ -233,22 +249,27 @@ typedef struct tkc_options {
 typedef struct tkc_launch {
   uint32_t size;
   int32_t variant;
-  void *function; /* CUfunction */
+  void *function; /* CUfunction, hipFunction_t */
   uint32_t grid[3], block[3], cluster[3], dynamic_smem, flags;
   uint32_t param_bytes; /* also set when param_capacity is too small: what is needed */
   void *params;         /* the caller's; aligned to 128 it fits every kernel         */
   uint32_t param_capacity;
+  /* Since 1.1; a caller whose `size` ends before is served all the same. */
+  double flops, bytes; /* for on_submit; 0 without such a hook */
 } tkc_launch;
+
+/* sizeof(tkc_launch) of release 1.0 */
+#define TKC_LAUNCH_SIZE_1_0 offsetof(tkc_launch, flops)
 
 TKC_API uint32_t tkc_rt_version(void);
 
 /*
- * Finds the driver and calls cuInit. Needs a driver of CUDA 12.0 or newer. The descriptor may be
- * NULL: CUDA, found by the library itself.
+ * Finds the driver and initializes it. Needs one of CUDA 12.0, of ROCm 6.0, or newer. The
+ * descriptor may be NULL: CUDA, found by the library itself.
  */
 TKC_API tkc_status tkc_driver_open(const tkc_driver_desc *, tkc_driver **, tkc_error *);
 
-/* Checks the JSON and the image's digest; touches no device. */
+/* Checks everything but the images of a .tkb; touches no device. */
 TKC_API tkc_status tkc_bundle_open(tkc_driver *, const tkc_bundle_desc *, tkc_bundle **,
                                    tkc_error *);
 
@@ -267,17 +288,54 @@ TKC_API tkc_status tkc_kernel_prepare(tkc_bundle *, const char *name, const tkc_
  * From here on: no load, lock, heap, file or synchronization, no change of current context.
  *
  * tkc_encode checks the arguments against the JSON, picks the variant, evaluates the grid and
- * writes the parameters; it makes no driver call. Options may be NULL.
+ * writes the parameters; it makes no driver call but cuTensorMapEncodeTiled, which is host work.
+ * Options may be NULL.
  */
 TKC_API tkc_status tkc_encode(const tkc_kernel *, const tkc_arg *, uint32_t n, const tkc_options *,
                               tkc_launch *, tkc_error *);
 
 /*
- * One cuLaunchKernel, or none for a launch of nothing. The stream must belong to the context the
- * kernel was prepared in; NULL is that context's default stream and needs it to be current.
- * In a captured graph everything in the launch is frozen: pointers, extents, grid, variant.
+ * One cuLaunchKernel or cuLaunchKernelEx, or none for a launch of nothing. On TKC_CPU the kernel
+ * runs in this call, on host memory, and `stream` is not used. The stream must belong to the
+ * context the kernel was prepared in; NULL is that context's default stream and needs it to be
+ * current. In a captured graph everything in the launch is frozen: pointers, extents, grid,
+ * variant.
  */
 TKC_API tkc_status tkc_submit(const tkc_kernel *, const tkc_launch *, void *stream, tkc_error *);
+
+/*
+ * The bytes of options.workspace that this launch takes, what its address must be a multiple of
+ * and whether all of it must be 0 when the launch begins. Arguments as for tkc_encode, but data may
+ * be NULL. align and must_be_zero may be NULL.
+ */
+TKC_API tkc_status tkc_workspace_query(const tkc_kernel *, const tkc_arg *, uint32_t n,
+                                       const tkc_options *, uint64_t *bytes, uint32_t *align,
+                                       uint32_t *must_be_zero, tkc_error *);
+
+/*
+ * The same for the largest launch to come: enough for every launch none of whose extents and
+ * integer scalars is larger than those given here. TKC_E_UNSUPPORTED when a size could be larger
+ * for a smaller launch.
+ */
+TKC_API tkc_status tkc_workspace_bound(const tkc_kernel *, const tkc_arg *, uint32_t n,
+                                       const tkc_options *, uint64_t *bytes, tkc_error *);
+
+/*
+ * Blocks of a loaded variant that one multiprocessor runs at the same time, and clusters (of one
+ * block, where it has none) that the device does. Read when the kernel was prepared. Both may be
+ * NULL.
+ */
+TKC_API tkc_status tkc_occupancy(const tkc_kernel *, int32_t variant, uint32_t *blocks_per_sm,
+                                 uint32_t *clusters, tkc_error *);
+
+/*
+ * Which variant a launch would take and why, as lines of text for a person: where the
+ * configuration came from, the guard that ruled out each variant, the variants that are not for
+ * this device. `text` and `bytes` as in tkc_describe, but what fits is written. A launch that
+ * tkc_encode would refuse before is the same error here.
+ */
+TKC_API tkc_status tkc_why(const tkc_kernel *, const tkc_arg *, uint32_t n, const tkc_options *,
+                           char *text, size_t *bytes, tkc_error *);
 
 /*
  * JSON text of one variant (an index into the JSON's `variants`), or of the kernel without its
@@ -290,7 +348,7 @@ TKC_API tkc_status tkc_describe(const tkc_kernel *, int32_t variant, char *json,
 /* Each may be given NULL. A bundle lives on as long as its kernels, a driver as its bundles. */
 TKC_API void tkc_kernel_release(tkc_kernel *); /* no launch in flight, no graph that holds it */
 TKC_API void tkc_bundle_release(tkc_bundle *);
-TKC_API void tkc_driver_release(tkc_driver *); /* libcuda stays mapped */
+TKC_API void tkc_driver_release(tkc_driver *); /* its library stays mapped */
 
 #ifdef __cplusplus
 }

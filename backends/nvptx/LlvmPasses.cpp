@@ -1,0 +1,130 @@
+//===- LlvmPasses.cpp - which of LLVM's passes run over a kernel -------------------===//
+//
+// The machine passes emit straight-line code on scalars in SSA form, with loops around it. LLVM's default
+// pipeline goes over it a dozen times for what inlining and unrolling bring forth in programs of many small
+// functions. Here each kind of pass runs where it finds something in kernels. Measured over the examples, the
+// code is that of the default pipeline within a thousandth of its instructions, made in a third of the time.
+//
+// What is left out, and why:
+//  * vectorizers of loops and of straight-line code: packed instructions are chosen by the machine passes;
+//  * global value numbering, here and in the code generator: it finds no more than EarlyCSE, and its merging of
+//    addresses across blocks costs registers;
+//  * jump threading: it copies blocks, and divergent branches are the dearer the more of them there are;
+//  * passes over the call graph: but for a few functions of libdevice, all is inlined.
+//
+//===----------------------------------------------------------------------===//
+
+#include "backends/nvptx/LlvmPasses.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
+#include "llvm/Transforms/Scalar/DivRemPairs.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/Reassociate.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimpleLoopUnswitch.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+using namespace llvm;
+using namespace tk;
+
+/// Accesses of a loop up to which stores are moved out of it. The search takes the square of their number, and
+/// what a kernel adds up is in registers anyway.
+static constexpr unsigned kMostPromotedAccesses = 16;
+
+/// One round: what a second one would still find, the second of these passes in the pipeline finds.
+static InstCombinePass combining() { return InstCombinePass(InstCombineOptions().setMaxIterations(1)); }
+
+/// Cleans up what the machine passes and inlining leave.
+static FunctionPassManager beforeLoops() {
+  FunctionPassManager passes;
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass());
+  passes.addPass(CorrelatedValuePropagationPass());
+  passes.addPass(combining());
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(ReassociatePass());
+  return passes;
+}
+
+static FunctionPassManager onLoops(int level) {
+  LICMOptions hoisting;
+  hoisting.MssaNoAccForPromotionCap = kMostPromotedAccesses;
+  LoopPassManager moving, counting;
+  moving.addPass(LoopRotatePass());
+  moving.addPass(LICMPass(hoisting));
+  moving.addPass(SimpleLoopUnswitchPass(/*NonTrivial=*/level == 3));
+  counting.addPass(IndVarSimplifyPass());
+  counting.addPass(LoopDeletionPass());
+  counting.addPass(LoopFullUnrollPass(level));
+  FunctionPassManager passes;
+  passes.addPass(createFunctionToLoopPassAdaptor(std::move(moving), /*UseMemorySSA=*/true));
+  passes.addPass(createFunctionToLoopPassAdaptor(std::move(counting)));
+  return passes;
+}
+
+static FunctionPassManager afterLoops(int level) {
+  SimplifyCFGOptions late, last;
+  late.convertSwitchToLookupTable(true).needCanonicalLoops(false).hoistCommonInsts(true).sinkCommonInsts(true);
+  last.convertSwitchRangeToICmp(true).speculateUnpredictables(true).hoistLoadsStoresWithCondFaulting(true);
+  FunctionPassManager passes;
+  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(ADCEPass());
+  passes.addPass(SimplifyCFGPass(late));
+  passes.addPass(LoopUnrollPass(LoopUnrollOptions(level)));
+  passes.addPass(combining());
+  passes.addPass(DivRemPairsPass());
+  passes.addPass(SimplifyCFGPass(last));
+  return passes;
+}
+
+ModulePassManager nvptx::optimizationPasses(PassBuilder &builder, OptimizationLevel level) {
+  ModulePassManager passes;
+  builder.invokePipelineStartEPCallbacks(passes, level); // the target's own
+  passes.addPass(AlwaysInlinerPass());                   // libdevice
+  passes.addPass(GlobalDCEPass());
+  int speed = int(level.getSpeedupLevel());
+  for (FunctionPassManager &part : std::array{beforeLoops(), onLoops(speed), afterLoops(speed)})
+    passes.addPass(createModuleToFunctionPassAdaptor(std::move(part), /*EagerlyInvalidate=*/true));
+  return passes;
+}
+
+//===----------------------------------------------------------------------===//
+// The code generator
+//===----------------------------------------------------------------------===//
+
+/// LLVM's strength reduction of straight-line code saves registers, but compares each of the sums, products and
+/// addresses with each: above these sizes it takes more time than all other passes together.
+static constexpr unsigned kMostInstructions = 3000, kMostCandidates = 400;
+
+static bool isLarge(const Function &function) {
+  unsigned candidates = 0;
+  for (const Instruction &instruction : instructions(function))
+    candidates += isa<GetElementPtrInst>(instruction) || instruction.getOpcode() == Instruction::Add ||
+                  instruction.getOpcode() == Instruction::Mul;
+  return candidates > kMostCandidates || function.getInstructionCount() > kMostInstructions;
+}
+
+nvptx::CodegenGate::CodegenGate(Module &module) : context(module.getContext()), outer(context.getOptPassGate()) {
+  for (const Function &function : module)
+    if (isLarge(function))
+      large.insert("function (" + function.getName().str() + ")");
+  context.setOptPassGate(*this);
+}
+
+nvptx::CodegenGate::~CodegenGate() { context.setOptPassGate(outer); }
+
+bool nvptx::CodegenGate::shouldRunPass(StringRef pass, StringRef unit) const {
+  return pass != "gvn" && (pass != "slsr" || !large.contains(unit));
+}

@@ -1,0 +1,193 @@
+//===- Embed.cpp - a bundle inside a host program -------------------------------------===//
+
+#include "bundle/Embed.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+#include <vector>
+
+using namespace tk;
+using llvm::StringRef;
+namespace ELF = llvm::ELF;
+
+/// Words that no namespace may be called; those of C are among them.
+static const llvm::StringSet<> &reservedWords() {
+  static const llvm::StringSet<> words = {
+      "alignas",   "alignof",  "and",       "asm",      "auto",      "bitand",   "bitor",    "bool",
+      "break",     "case",     "catch",     "char",     "class",     "compl",    "const",    "constexpr",
+      "continue",  "decltype", "default",   "delete",   "do",        "double",   "else",     "enum",
+      "explicit",  "export",   "extern",    "false",    "float",     "for",      "friend",   "goto",
+      "if",        "inline",   "int",       "long",     "mutable",   "namespace", "new",     "noexcept",
+      "not",       "nullptr",  "operator",  "or",       "private",   "protected", "public",  "register",
+      "return",    "short",    "signed",    "sizeof",   "static",    "struct",   "switch",   "template",
+      "this",      "throw",    "true",      "try",      "typedef",   "typeid",   "typename", "union",
+      "unsigned",  "using",    "virtual",   "void",     "volatile",  "while",    "xor",      "std",
+      "tkc",       "main",     "concept",   "requires", "co_await",  "co_return", "co_yield", "consteval",
+      "constinit", "char8_t",  "char16_t",  "char32_t", "wchar_t",   "unix",     "linux",    "not_eq",
+      "and_eq",    "or_eq",    "xor_eq",    "const_cast", "dynamic_cast", "static_cast",
+      "reinterpret_cast", "static_assert", "thread_local"};
+  return words;
+}
+
+std::string tk::identifierOf(StringRef path) {
+  std::string name;
+  for (char c : llvm::sys::path::stem(path))
+    name += llvm::isAlnum(c) ? c : '_';
+  if (name.empty() || llvm::isDigit(name.front()) || name.front() == '_')
+    name = "n" + name;
+  return reservedWords().contains(name) ? name + "_" : name;
+}
+
+std::string tk::defaultHostTarget() { return llvm::sys::getProcessTriple(); }
+std::string tk::hostTargetNames() { return "x86_64-linux, aarch64-linux"; }
+
+/// Little-endian, 64 bits, and no flags that an object's code would have to set.
+std::optional<uint16_t> tk::elfMachineOf(StringRef name) {
+  llvm::Triple triple(llvm::Triple::normalize(name));
+  bool elf = name.contains('-') ? triple.isOSBinFormatELF() : true;
+  if (elf && triple.getArch() == llvm::Triple::x86_64)
+    return ELF::EM_X86_64;
+  if (elf && triple.getArch() == llvm::Triple::aarch64)
+    return ELF::EM_AARCH64;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// ELF
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Builds the file from the front: sections with their content, the table of sections behind.
+class ElfWriter {
+public:
+  explicit ElfWriter(uint16_t machine) : file(sizeof(ELF::Elf64_Ehdr), '\0'), machine(machine) {
+    headers.push_back({});
+  }
+
+  /// Returns the section's number.
+  unsigned add(StringRef name, StringRef content, ELF::Elf64_Shdr header) {
+    file.resize(llvm::alignTo(file.size(), std::max<uint64_t>(header.sh_addralign, 1)));
+    header.sh_name = uint32_t(names.size());
+    header.sh_offset = file.size();
+    header.sh_size = content.size();
+    names += name.str() + '\0';
+    file += content;
+    headers.push_back(header);
+    return unsigned(headers.size() - 1);
+  }
+
+  std::string finish() {
+    ELF::Elf64_Shdr strings = {};
+    strings.sh_type = ELF::SHT_STRTAB;
+    strings.sh_addralign = 1;
+    std::string all = names + ".shstrtab" + '\0';
+    unsigned index = add(".shstrtab", all, strings);
+    file.resize(llvm::alignTo(file.size(), 8));
+    ELF::Elf64_Ehdr header = {};
+    std::copy_n(ELF::ElfMagic, 4, header.e_ident);
+    header.e_ident[ELF::EI_CLASS] = ELF::ELFCLASS64;
+    header.e_ident[ELF::EI_DATA] = ELF::ELFDATA2LSB;
+    header.e_ident[ELF::EI_VERSION] = ELF::EV_CURRENT;
+    header.e_type = ELF::ET_REL;
+    header.e_machine = machine;
+    header.e_version = ELF::EV_CURRENT;
+    header.e_shoff = file.size();
+    header.e_ehsize = sizeof(ELF::Elf64_Ehdr);
+    header.e_shentsize = sizeof(ELF::Elf64_Shdr);
+    header.e_shnum = uint16_t(headers.size());
+    header.e_shstrndx = uint16_t(index);
+    std::memcpy(file.data(), &header, sizeof header);
+    file.append(reinterpret_cast<const char *>(headers.data()),
+                headers.size() * sizeof(ELF::Elf64_Shdr));
+    return std::move(file);
+  }
+
+private:
+  std::string file, names = std::string(1, '\0');
+  std::vector<ELF::Elf64_Shdr> headers;
+  uint16_t machine;
+};
+
+} // namespace
+
+// The structures are written as they lie.
+static_assert(llvm::endianness::native == llvm::endianness::little);
+
+static ELF::Elf64_Sym symbolAt(uint32_t name, uint64_t value, uint64_t size, unsigned section) {
+  ELF::Elf64_Sym symbol = {};
+  symbol.st_name = name;
+  symbol.setBindingAndType(ELF::STB_GLOBAL, ELF::STT_OBJECT);
+  symbol.st_other = ELF::STV_HIDDEN;
+  symbol.st_shndx = uint16_t(section);
+  symbol.st_value = value;
+  symbol.st_size = size;
+  return symbol;
+}
+
+std::string tk::writeElfObject(StringRef bytes, StringRef symbol, uint16_t machine) {
+  ElfWriter elf(machine);
+  ELF::Elf64_Shdr data = {}, strings = {}, table = {}, stack = {};
+  data.sh_type = stack.sh_type = ELF::SHT_PROGBITS;
+  data.sh_flags = ELF::SHF_ALLOC;
+  data.sh_addralign = kEmbedAlign;
+  unsigned section = elf.add(".rodata.tkc_bundle", bytes, data);
+
+  std::string end = symbol.str() + "_end", names = '\0' + symbol.str() + '\0' + end + '\0';
+  ELF::Elf64_Sym symbols[] = {{},
+                              symbolAt(1, 0, bytes.size(), section),
+                              symbolAt(uint32_t(symbol.size() + 2), bytes.size(), 0, section)};
+  strings.sh_type = ELF::SHT_STRTAB;
+  strings.sh_addralign = stack.sh_addralign = 1;
+  table.sh_type = ELF::SHT_SYMTAB;
+  table.sh_link = elf.add(".strtab", names, strings);
+  table.sh_info = 1; // the first symbol that is not local
+  table.sh_entsize = sizeof(ELF::Elf64_Sym);
+  table.sh_addralign = 8;
+  elf.add(".symtab", StringRef(reinterpret_cast<const char *>(symbols), sizeof symbols), table);
+  elf.add(".note.GNU-stack", "", stack); // the program's stack need not be executable
+  return elf.finish();
+}
+
+//===----------------------------------------------------------------------===//
+// Assembly
+//===----------------------------------------------------------------------===//
+
+std::string tk::writeAssembly(StringRef bundleName, StringRef symbol) {
+  std::string file;
+  llvm::raw_string_ostream os(file);
+  llvm::printEscapedString(bundleName, os);
+  constexpr const char *text = R"(/* Assemble with the C compiler; -I names the folder of "{1}". */
+#if defined(__APPLE__)
+  .section __TEXT,__const
+  .private_extern _{0}, _{0}_end
+  .globl _{0}, _{0}_end
+  .p2align {2}
+_{0}:
+  .incbin "{1}"
+_{0}_end:
+  .byte 0
+#else
+  .section .rodata.tkc_bundle,"a",%progbits
+  .hidden {0}
+  .hidden {0}_end
+  .globl {0}
+  .globl {0}_end
+  .type {0}, %object
+  .type {0}_end, %object
+  .p2align {2}
+{0}:
+  .incbin "{1}"
+{0}_end:
+  .size {0}, {0}_end - {0}
+  .section .note.GNU-stack,"",%progbits
+#endif
+)";
+  return llvm::formatv(text, symbol, file, llvm::Log2_64(kEmbedAlign));
+}

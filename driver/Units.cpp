@@ -1,0 +1,251 @@
+//===- Units.cpp - what a bundle is compiled from --------------------------------------===//
+
+#include "driver/Units.h"
+#include "backends/metadata/Metadata.h"
+#include "backends/target/Targets.h"
+#include "driver/Crash.h"
+#include "driver/TuningTable.h"
+#include "frontend/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/thread.h"
+#include <atomic>
+#include <thread>
+
+using namespace tk;
+using llvm::StringRef;
+
+//===----------------------------------------------------------------------===//
+// One unit
+//===----------------------------------------------------------------------===//
+
+static constexpr llvm::StringLiteral kCpu = "cpu", kPtxPrefix = "compute_";
+
+bool tk::isImageTarget(StringRef target) {
+  return target == kCpu || target.starts_with(kPtxPrefix);
+}
+
+const Target *tk::fallbackChip(StringRef target) {
+  if (!target.consume_front(kPtxPrefix))
+    return nullptr;
+  const Target *chip = findTarget("sm_" + target.str());
+  return chip && chip->supported && chip->match == Match::AtLeast ? chip : nullptr;
+}
+
+std::string tk::fallbackNames() {
+  std::vector<std::string> names;
+  for (const Target &target : allTargets())
+    if (target.supported && target.match == Match::AtLeast)
+      names.push_back(kPtxPrefix.str() + std::string(target.name.substr(3)));
+  return llvm::join(names, ", ");
+}
+
+std::string Unit::text() const {
+  std::string what = kernel ? kernel->text() : "the whole file";
+  if (target == kCpu)
+    return what + " for the interpreter";
+  return target.empty() ? what : what + " for " + target;
+}
+
+std::string Unit::slug() const {
+  std::string name = kernel ? kernel->kernel : "all";
+  for (const auto &[param, value] : kernel ? kernel->instance : KernelUnit().instance)
+    name += "_" + param + value;
+  if (kernel && !kernel->configId.empty())
+    name += "." + kernel->configId;
+  if (!target.empty())
+    name += "." + target;
+  for (char &c : name)
+    c = llvm::isAlnum(c) || c == '.' || c == '_' ? c : '-';
+  return name;
+}
+
+Stage Unit::stage() const {
+  return target == kCpu ? Stage::Tk : isImageTarget(target) ? Stage::Ptx : Stage::Cubin;
+}
+
+CompileOptions Unit::optionsFor(const CompileOptions &all) const {
+  CompileOptions one = all;
+  one.stages = {stage()};
+  one.described = true;
+  one.metadata.clear();
+  one.target = target == kCpu ? "" : target;
+  if (const Target *chip = fallbackChip(target))
+    one.target = chip->name;
+  if (kernel)
+    one.lower = kernel->lowerOptions(all.lower);
+  return one;
+}
+
+//===----------------------------------------------------------------------===//
+// The list
+//===----------------------------------------------------------------------===//
+
+/// Kernels of a source with values and configurations; one nameless entry for a stage file.
+static int planKernels(const CompileOptions &options, const Input &input,
+                       mlir::MLIRContext &context,
+                       std::vector<std::optional<KernelUnit>> &kernels) {
+  std::optional<Stage> kind = stageOfInputName(input.path);
+  if (!kind)
+    kind = stageOfInputText(input.text);
+  if (kind != Stage::Ast) { // `compile` says what is wrong with it
+    kernels.push_back(std::nullopt);
+    return 0;
+  }
+  SourceFile source(input.path, input.text);
+  llvm::FailureOr<std::unique_ptr<ast::File>> file = parseFile(context, source);
+  if (failed(file))
+    return 1;
+  LowerError error = LowerError::None;
+  UnitQuery query;
+  query.allConfigs = options.configs != CompileOptions::Configs::One;
+  query.maxUnits = options.maxVariants;
+  mlir::FailureOr<std::vector<KernelUnit>> units =
+      listUnits(context, source, **file, options.lower, query, &error);
+  if (failed(units))
+    return error == LowerError::CommandLine ? 2 : 1;
+  std::optional<TuningTable> table;
+  if (!options.tuned.empty() && !(table = TuningTable::read(options.tuned, context)))
+    return 1;
+  for (KernelUnit &unit : *units)
+    if (options.configs != CompileOptions::Configs::Tuned || unit.isDefault || table->names(unit))
+      kernels.push_back(std::move(unit));
+  return 0;
+}
+
+int tk::planUnits(const CompileOptions &options, const Input &input, mlir::MLIRContext &context,
+                  std::vector<Unit> &units) {
+  setActivity("listing the units");
+  std::vector<std::optional<KernelUnit>> kernels;
+  if (int status = planKernels(options, input, context, kernels))
+    return status;
+  std::vector<std::string> targets = options.targets;
+  if (llvm::all_of(targets, isImageTarget) && !options.onlyImageTargets)
+    targets.insert(targets.begin(), kernels.front() ? kDefaultTarget.str() : "");
+  for (const std::optional<KernelUnit> &kernel : kernels)
+    for (const std::string &target : targets)
+      if (target != kCpu || !kernel || kernel->isDefault)
+        units.push_back({kernel, target});
+  if (units.size() > options.maxVariants) {
+    auto loc = mlir::UnknownLoc::get(&context);
+    withHelp(emit<diag::TooManyUnits>(loc, units.size(), options.maxVariants),
+             llvm::formatv("{0} of instance and configuration, {1} targets; --max-variants=N "
+                           "admits more",
+                           kernels.size(), targets.size())
+                 .str());
+    return 1;
+  }
+  bool isDefault = options.targets.size() != targets.size() && kernels.front();
+  if (isDefault)
+    emit<diag::DefaultTarget>(mlir::UnknownLoc::get(&context), kDefaultTarget);
+  return 0;
+}
+
+/// The words that compile the unit alone.
+static std::vector<std::string> wordsOf(const Unit &unit) {
+  std::vector<std::string> words;
+  if (unit.kernel) {
+    words = {"-k", unit.kernel->kernel};
+    for (const auto &[name, value] : unit.kernel->defines)
+      words.insert(words.end(), {"-D", name + "=" + value});
+    if (unit.kernel->config)
+      words.push_back("--config=" + std::to_string(*unit.kernel->config));
+  }
+  if (!unit.target.empty())
+    words.push_back("--target=" + unit.target);
+  return words;
+}
+
+static llvm::json::Object unitAsJson(const Unit &unit) {
+  llvm::json::Object entry, instance;
+  if (unit.kernel) {
+    for (const auto &[name, value] : unit.kernel->instance)
+      instance[name] = value;
+    entry["kernel"] = unit.kernel->kernel;
+    entry["instance"] = std::move(instance);
+    entry["config_id"] = unit.kernel->configId;
+    entry["default"] = unit.kernel->isDefault;
+  }
+  entry["target"] = unit.target;
+  entry["kind"] = stageName(unit.stage());
+  entry["options"] = llvm::json::Array(wordsOf(unit));
+  return entry;
+}
+
+void tk::printUnits(const CompileOptions &options, llvm::ArrayRef<Unit> units,
+                    llvm::raw_ostream &os) {
+  if (options.listVariants == "json") {
+    llvm::json::Array list;
+    for (const Unit &unit : units)
+      list.push_back(unitAsJson(unit));
+    os << printJson(std::move(list), /*compact=*/false) << '\n';
+    return;
+  }
+  for (const Unit &unit : units)
+    os << unit.text() << (unit.kernel && !unit.kernel->isDefault ? "" : ", default") << '\n';
+  os << units.size() << (units.size() == 1 ? " unit\n" : " units\n");
+}
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+/// What is printed while compiling would be mixed up.
+static bool oneAfterTheOther(const CompileOptions &options) {
+  return options.verbose || options.timePasses || !options.printBefore.empty() ||
+         !options.printAfter.empty();
+}
+
+static unsigned numThreads(const CompileOptions &options, size_t units) {
+  unsigned threads = options.jobs ? unsigned(options.jobs)
+                                  : std::max(1u, std::thread::hardware_concurrency());
+  return oneAfterTheOther(options) ? 1 : unsigned(std::min<size_t>(threads, units));
+}
+
+std::vector<UnitOutcome> tk::compileUnits(const CompileOptions &options, const Input &input,
+                                          llvm::ArrayRef<Unit> units) {
+  std::vector<UnitOutcome> outcomes(units.size());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i; (i = next++) < units.size();) {
+      CompileOptions one = units[i].optionsFor(options);
+      UnitOutcome &outcome = outcomes[i];
+      if (options.verbose)
+        llvm::errs() << "tkc: unit " << units[i].text() << '\n';
+      outcome.work = runGuardedWork(one, [&](mlir::MLIRContext &context) {
+        outcome.result = compile(one, input, "image", context);
+        return outcome.result.status;
+      });
+    }
+  };
+  // As large as the main thread's: passes and LLVM recurse.
+  constexpr unsigned stackBytes = 16u << 20;
+  std::vector<llvm::thread> threads;
+  for (unsigned i = 1; i < numThreads(options, units.size()); ++i)
+    threads.emplace_back(std::optional(stackBytes), work);
+  work();
+  for (llvm::thread &thread : threads)
+    thread.join();
+  return outcomes;
+}
+
+WorkResult tk::joinMessages(WorkResult planned, llvm::ArrayRef<Unit> units,
+                            llvm::ArrayRef<UnitOutcome> outcomes) {
+  std::vector<DiagRecord> known = planned.records; // without the notes on units
+  for (auto [unit, outcome] : llvm::zip(units, outcomes)) {
+    planned.status = std::max(planned.status, outcome.work.status);
+    if (outcome.work.crash.crashed && !planned.crash.crashed) {
+      planned.crash = outcome.work.crash;
+      planned.crash.activity += " of " + unit.text();
+    }
+    for (const DiagRecord &record : outcome.work.records) {
+      if (llvm::is_contained(known, record))
+        continue;
+      known.push_back(record);
+      planned.records.push_back(record);
+      if (record.severity == mlir::DiagnosticSeverity::Error && units.size() > 1)
+        planned.records.back().notes.push_back({{}, "in the unit " + unit.text()});
+    }
+  }
+  return planned;
+}

@@ -1,0 +1,385 @@
+//===- FakeCuda.cpp - a recording double of libcuda and libamdhip64 --------===//
+// The signatures are written out here a second time, from the vendors' documentation and not from
+// runtime/src/Gpu.h, so that a slip there does not hide.
+#include "FakeCuda.h"
+
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+namespace {
+constexpr int kInvalidValue = 1, kInvalidContext = 201, kNotFound = 500;
+
+struct FakeFunction {
+  std::string symbol;
+};
+
+struct FakeLaunchAttribute {
+  int id;
+  char pad[4];
+  char value[64];
+};
+
+struct FakeLaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  void *stream;
+  FakeLaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+
+FakeCuda *fake = nullptr;
+std::mutex mutex; ///< held in every function that records
+/// Owns what CUkernel and CUfunction handles point at, for the life of the double.
+std::vector<std::unique_ptr<FakeFunction>> functions;
+int primary[8]; ///< their addresses are the primary contexts
+
+/// Counts the call, and gives the failure asked for.
+int enter(const char *name) {
+  ++fake->calls[name];
+  auto it = fake->failures.find(name);
+  return it == fake->failures.end() ? 0 : it->second;
+}
+
+#define FAKE_ENTER(name)                                                                           \
+  std::lock_guard<std::mutex> lock(mutex);                                                         \
+  if (int failure = enter(name))                                                                   \
+  return failure
+
+int fakeInit(unsigned) {
+  FAKE_ENTER("cuInit");
+  return 0;
+}
+int fakeDriverGetVersion(int *version) {
+  FAKE_ENTER("cuDriverGetVersion");
+  *version = fake->driverVersion;
+  return 0;
+}
+int fakeGetErrorName(int error, const char **text) {
+  *text = error == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_FAKE";
+  return 0;
+}
+int fakeGetErrorString(int, const char **text) {
+  *text = "as the test asked";
+  return 0;
+}
+int fakeDeviceGetCount(int *count) {
+  FAKE_ENTER("cuDeviceGetCount");
+  *count = fake->deviceCount;
+  return 0;
+}
+int fakeDeviceGet(int *device, int ordinal) {
+  FAKE_ENTER("cuDeviceGet");
+  *device = ordinal;
+  return 0;
+}
+int fakeDeviceGetAttribute(int *value, int attribute, int) {
+  FAKE_ENTER("cuDeviceGetAttribute");
+  const std::map<int, int> known = {{1, 1024},
+                                    {16, fake->sms},
+                                    {75, fake->major},
+                                    {76, fake->minor},
+                                    {97, fake->maxShared},
+                                    {95, fake->canCooperate},
+                                    {120, fake->canCluster}};
+  auto it = known.find(attribute);
+  if (it == known.end())
+    return kInvalidValue;
+  *value = it->second;
+  return 0;
+}
+int fakeHipDeviceGetAttribute(int *value, int attribute, int) {
+  FAKE_ENTER("hipDeviceGetAttribute");
+  const std::map<int, int> known = {
+      {56, 1024},        {63, fake->sms},       {23, fake->major},
+      {61, fake->minor}, {74, fake->maxShared}, {10, fake->canCooperate}};
+  auto it = known.find(attribute);
+  if (it == known.end())
+    return kInvalidValue;
+  *value = it->second;
+  return 0;
+}
+int fakeHipGetDeviceProperties(void *properties, int) {
+  FAKE_ENTER("hipGetDevicePropertiesR0600");
+  memset(properties, 0x55, 1160); // all that is not read
+  strncpy(static_cast<char *>(properties) + 1160, fake->archName.c_str(), 256);
+  return 0;
+}
+int fakePrimaryCtxRetain(void **context, int device) {
+  FAKE_ENTER("cuDevicePrimaryCtxRetain");
+  ++fake->retained;
+  *context = &primary[device];
+  return 0;
+}
+int fakePrimaryCtxRelease(int) {
+  FAKE_ENTER("cuDevicePrimaryCtxRelease_v2");
+  --fake->retained;
+  return 0;
+}
+int fakeCtxPushCurrent(void *context) {
+  FAKE_ENTER("cuCtxPushCurrent_v2");
+  fake->contexts.push_back(context);
+  return 0;
+}
+int fakeCtxPopCurrent(void **context) {
+  FAKE_ENTER("cuCtxPopCurrent_v2");
+  if (fake->contexts.empty())
+    return kInvalidContext;
+  *context = fake->contexts.back();
+  fake->contexts.pop_back();
+  return 0;
+}
+int fakeCtxGetDevice(int *device) {
+  FAKE_ENTER("cuCtxGetDevice");
+  *device = 1; // a context that a test brings is taken to be of device 1
+  return fake->contexts.empty() ? kInvalidContext : 0;
+}
+int fakeLibraryLoadData(void **library, const void *code, int *options, void **values,
+                        unsigned optionCount, int *, void **, unsigned) {
+  std::lock_guard<std::mutex> lock(mutex);
+  ++fake->calls["cuLibraryLoadData"];
+  fake->loadedBytes = static_cast<const char *>(code);
+  for (unsigned i = 0; i < optionCount; ++i)
+    if (options[i] == 5) // CU_JIT_ERROR_LOG_BUFFER
+      strncpy(static_cast<char *>(values[i]), fake->jitLog.c_str(), 100);
+  auto it = fake->failures.find("cuLibraryLoadData");
+  if (it != fake->failures.end())
+    return it->second;
+  ++fake->loadedLibraries;
+  *library = fake;
+  return 0;
+}
+int fakeHipModuleLoadData(void **module, const void *code) {
+  FAKE_ENTER("hipModuleLoadData");
+  fake->loadedBytes = static_cast<const char *>(code);
+  ++fake->loadedLibraries;
+  *module = fake;
+  return 0;
+}
+int fakeLibraryUnload(void *) {
+  FAKE_ENTER("cuLibraryUnload");
+  --fake->loadedLibraries;
+  return 0;
+}
+int fakeLibraryGetKernel(void **kernel, void *library, const char *name) {
+  FAKE_ENTER("cuLibraryGetKernel");
+  if (library != fake || (!fake->symbols.empty() && !fake->symbols.count(name)))
+    return kNotFound;
+  functions.push_back(std::unique_ptr<FakeFunction>(new FakeFunction{name}));
+  *kernel = functions.back().get();
+  return 0;
+}
+int fakeKernelGetFunction(void **function, void *kernel) {
+  FAKE_ENTER("cuKernelGetFunction");
+  if (fake->contexts.empty())
+    return kInvalidContext;
+  *function = kernel;
+  return 0;
+}
+int fakeFuncGetAttribute(int *value, int attribute, void *) {
+  FAKE_ENTER("cuFuncGetAttribute");
+  *value = fake->maxThreadsPerFunction;
+  return attribute == 0 ? 0 : kInvalidValue;
+}
+int fakeFuncSetAttribute(void *function, int attribute, int value) {
+  FAKE_ENTER("cuFuncSetAttribute");
+  const std::string &symbol = static_cast<FakeFunction *>(function)->symbol;
+  if (attribute == 8) // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    fake->dynamicShared[symbol] = value;
+  else if (attribute == 14 && value == 1) // CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+    fake->bigClusters.insert(symbol);
+  else
+    return kInvalidValue;
+  return 0;
+}
+int fakeKernelGetParamInfo(void *, size_t index, size_t *offset, size_t *bytes) {
+  if (index >= fake->params.size())
+    return kInvalidValue;
+  *offset = fake->params[index].first;
+  *bytes = fake->params[index].second;
+  return 0;
+}
+int fakeFuncLoad(void *) {
+  FAKE_ENTER("cuFuncLoad");
+  return 0;
+}
+int fakeOccupancyBlocks(int *blocks, void *, int, size_t) {
+  FAKE_ENTER("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  *blocks = fake->blocksPerSm;
+  return 0;
+}
+int fakeOccupancyClusters(int *clusters, void *, const void *opaque) {
+  FAKE_ENTER("cuOccupancyMaxActiveClusters");
+  const auto &config = *static_cast<const FakeLaunchConfig *>(opaque);
+  if (config.attributeCount != 1 || config.attributes[0].id != 4)
+    return kInvalidValue;
+  *clusters = fake->clusters;
+  return 0;
+}
+int fakeTensorMapEncodeTiled(void *map, int dataType, unsigned rank, void *address,
+                             const uint64_t *dims, const uint64_t *strides, const unsigned *box,
+                             const unsigned *elementStrides, int interleave, int swizzle, int l2,
+                             int oob) {
+  FAKE_ENTER("cuTensorMapEncodeTiled");
+  if (reinterpret_cast<uintptr_t>(map) % 64)
+    return kInvalidValue;
+  FakeCuda::TensorMap record{dataType, interleave, swizzle, l2, oob, address, {}, {}, {}, {}};
+  record.dims.assign(dims, dims + rank);
+  record.strides.assign(strides, strides + rank - 1);
+  record.box.assign(box, box + rank);
+  record.elementStrides.assign(elementStrides, elementStrides + rank);
+  memset(map, 0x40 + static_cast<int>(fake->tensorMaps.size()), 128);
+  fake->tensorMaps.push_back(record);
+  return 0;
+}
+
+/// The parameter buffer out of `extra`, which `end` ends.
+bool readExtra(void **extra, uintptr_t end, std::vector<unsigned char> &out) {
+  const unsigned char *bytes = nullptr;
+  for (; extra && *extra != reinterpret_cast<void *>(end); extra += 2) {
+    if (*extra == reinterpret_cast<void *>(1)) // CU_LAUNCH_PARAM_BUFFER_POINTER
+      bytes = static_cast<const unsigned char *>(extra[1]);
+    else if (*extra == reinterpret_cast<void *>(2)) // CU_LAUNCH_PARAM_BUFFER_SIZE
+      out.assign(bytes, bytes + *static_cast<size_t *>(extra[1]));
+    else
+      return false;
+  }
+  return true;
+}
+
+int record(FakeCuda::Launch launch, void **params, void **extra, uintptr_t end) {
+  if (params || !readExtra(extra, end, launch.params))
+    return kInvalidValue;
+  fake->launches.push_back(launch);
+  return 0;
+}
+
+int fakeLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ,
+                     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
+                     void *stream, void **params, void **extra) {
+  FAKE_ENTER("cuLaunchKernel");
+  return record({static_cast<FakeFunction *>(function)->symbol,
+                 {gridX, gridY, gridZ},
+                 {blockX, blockY, blockZ},
+                 sharedBytes,
+                 stream,
+                 {}},
+                params, extra, 0);
+}
+int fakeHipModuleLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ,
+                              unsigned blockX, unsigned blockY, unsigned blockZ,
+                              unsigned sharedBytes, void *stream, void **params, void **extra) {
+  FAKE_ENTER("hipModuleLaunchKernel");
+  return record({static_cast<FakeFunction *>(function)->symbol,
+                 {gridX, gridY, gridZ},
+                 {blockX, blockY, blockZ},
+                 sharedBytes,
+                 stream,
+                 {}},
+                params, extra, 3);
+}
+int fakeLaunchKernelEx(const void *opaque, void *function, void **params, void **extra) {
+  FAKE_ENTER("cuLaunchKernelEx");
+  const auto &config = *static_cast<const FakeLaunchConfig *>(opaque);
+  FakeCuda::Launch launch{static_cast<FakeFunction *>(function)->symbol,
+                          {config.gridX, config.gridY, config.gridZ},
+                          {config.blockX, config.blockY, config.blockZ},
+                          config.sharedBytes,
+                          config.stream,
+                          {}};
+  launch.isExtended = true;
+  for (unsigned i = 0; i < config.attributeCount; ++i) {
+    int flag;
+    memcpy(&flag, config.attributes[i].value, sizeof(flag));
+    if (config.attributes[i].id == 2) // CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+      launch.isCooperative = flag == 1;
+    else if (config.attributes[i].id == 4) // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+      memcpy(launch.cluster, config.attributes[i].value, sizeof(launch.cluster));
+    else if (config.attributes[i].id == 6) // ..._PROGRAMMATIC_STREAM_SERIALIZATION
+      launch.isProgrammatic = flag == 1;
+    else
+      return kInvalidValue;
+  }
+  return record(launch, params, extra, 0);
+}
+
+template <typename Function> void *erase(Function *function) {
+  return reinterpret_cast<void *>(function);
+}
+
+const std::map<std::string, void *> &functionTable() {
+  static const std::map<std::string, void *> table = {
+      {"cuInit", erase(fakeInit)},
+      {"cuDriverGetVersion", erase(fakeDriverGetVersion)},
+      {"cuGetErrorName", erase(fakeGetErrorName)},
+      {"cuGetErrorString", erase(fakeGetErrorString)},
+      {"cuDeviceGetCount", erase(fakeDeviceGetCount)},
+      {"cuDeviceGet", erase(fakeDeviceGet)},
+      {"cuDeviceGetAttribute", erase(fakeDeviceGetAttribute)},
+      {"cuDevicePrimaryCtxRetain", erase(fakePrimaryCtxRetain)},
+      {"cuDevicePrimaryCtxRelease_v2", erase(fakePrimaryCtxRelease)},
+      {"cuCtxPushCurrent_v2", erase(fakeCtxPushCurrent)},
+      {"cuCtxPopCurrent_v2", erase(fakeCtxPopCurrent)},
+      {"cuCtxGetDevice", erase(fakeCtxGetDevice)},
+      {"cuLibraryLoadData", erase(fakeLibraryLoadData)},
+      {"cuLibraryUnload", erase(fakeLibraryUnload)},
+      {"cuLibraryGetKernel", erase(fakeLibraryGetKernel)},
+      {"cuKernelGetFunction", erase(fakeKernelGetFunction)},
+      {"cuFuncGetAttribute", erase(fakeFuncGetAttribute)},
+      {"cuFuncSetAttribute", erase(fakeFuncSetAttribute)},
+      {"cuKernelGetParamInfo", erase(fakeKernelGetParamInfo)},
+      {"cuFuncLoad", erase(fakeFuncLoad)},
+      {"cuLaunchKernel", erase(fakeLaunchKernel)},
+      {"cuLaunchKernelEx", erase(fakeLaunchKernelEx)},
+      {"cuOccupancyMaxActiveBlocksPerMultiprocessor", erase(fakeOccupancyBlocks)},
+      {"cuOccupancyMaxActiveClusters", erase(fakeOccupancyClusters)},
+      {"cuTensorMapEncodeTiled", erase(fakeTensorMapEncodeTiled)},
+      {"hipInit", erase(fakeInit)},
+      {"hipDriverGetVersion", erase(fakeDriverGetVersion)},
+      {"hipDrvGetErrorName", erase(fakeGetErrorName)},
+      {"hipDrvGetErrorString", erase(fakeGetErrorString)},
+      {"hipGetDeviceCount", erase(fakeDeviceGetCount)},
+      {"hipDeviceGet", erase(fakeDeviceGet)},
+      {"hipDeviceGetAttribute", erase(fakeHipDeviceGetAttribute)},
+      {"hipGetDevicePropertiesR0600", erase(fakeHipGetDeviceProperties)},
+      {"hipDevicePrimaryCtxRetain", erase(fakePrimaryCtxRetain)},
+      {"hipDevicePrimaryCtxRelease", erase(fakePrimaryCtxRelease)},
+      {"hipCtxPushCurrent", erase(fakeCtxPushCurrent)},
+      {"hipCtxPopCurrent", erase(fakeCtxPopCurrent)},
+      {"hipCtxGetDevice", erase(fakeCtxGetDevice)},
+      {"hipModuleLoadData", erase(fakeHipModuleLoadData)},
+      {"hipModuleUnload", erase(fakeLibraryUnload)},
+      {"hipModuleGetFunction", erase(fakeLibraryGetKernel)},
+      {"hipFuncGetAttribute", erase(fakeFuncGetAttribute)},
+      {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", erase(fakeOccupancyBlocks)},
+      {"hipModuleLaunchKernel", erase(fakeHipModuleLaunchKernel)},
+  };
+  return table;
+}
+} // namespace
+
+void *FakeCuda::resolve(void *user, const char *symbol) {
+  const FakeCuda &self = *static_cast<FakeCuda *>(user);
+  if (self.missing.count(symbol) ||
+      (!self.knowsParams && strcmp(symbol, "cuKernelGetParamInfo") == 0))
+    return nullptr;
+  auto it = functionTable().find(symbol);
+  return it == functionTable().end() ? nullptr : it->second;
+}
+
+FakeCuda::FakeCuda() {
+  fake = this;
+}
+
+FakeCuda::~FakeCuda() {
+  fake = nullptr;
+  functions.clear();
+}
+
+tkc_driver_desc FakeCuda::descriptor() {
+  tkc_driver_desc desc{};
+  desc.size = sizeof(desc);
+  desc.backend = TKC_CUDA;
+  desc.resolve = resolve;
+  desc.user = this;
+  return desc;
+}

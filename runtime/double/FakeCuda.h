@@ -1,0 +1,66 @@
+//===- FakeCuda.h - a recording double of libcuda and libamdhip64 ----------===//
+// Stands in for the driver through tkc_driver_desc.resolve: it keeps contexts, libraries and
+// functions as plain objects, records launches, and fails on request. One at a time; threads may
+// call it at the same time. <tkc/double.h> is its face for other programs.
+#ifndef TKC_RUNTIME_FAKE_CUDA_H
+#define TKC_RUNTIME_FAKE_CUDA_H
+
+#include <tkc/runtime.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+struct FakeCuda {
+  struct Launch {
+    std::string symbol;
+    unsigned grid[3], block[3], sharedBytes;
+    void *stream;
+    std::vector<unsigned char> params;
+    unsigned cluster[3] = {1, 1, 1};
+    bool isCooperative = false, isProgrammatic = false, isExtended = false;
+  };
+  struct TensorMap {
+    int dataType, interleave, swizzle, l2, oob;
+    void *address;
+    std::vector<uint64_t> dims, strides;
+    std::vector<unsigned> box, elementStrides;
+  };
+
+  FakeCuda();
+  ~FakeCuda();
+  FakeCuda(const FakeCuda &) = delete;
+  FakeCuda &operator=(const FakeCuda &) = delete;
+
+  /// A descriptor whose resolver finds this double's functions.
+  tkc_driver_desc descriptor();
+  /// For that descriptor: `user` is the double.
+  static void *resolve(void *user, const char *symbol);
+
+  // What the machine is like.
+  int driverVersion = 13000, deviceCount = 2, major = 9, minor = 0, sms = 132;
+  int maxThreadsPerFunction = 1024, maxShared = 232448;
+  int blocksPerSm = 2, clusters = 60; ///< what occupancy queries answer
+  bool canCluster = true, canCooperate = true;
+  std::string archName = "gfx942:sramecc+:xnack-"; ///< HIP's
+  std::set<std::string> symbols;                   ///< in the image; empty: all that are asked for
+  std::set<std::string> missing;                   ///< driver functions that do not exist
+  std::map<std::string, int> failures;             ///< driver function to the CUresult it gives
+  std::vector<std::pair<size_t, size_t>> params;   ///< offset and size, for cuKernelGetParamInfo
+  bool knowsParams = false;                        ///< else cuKernelGetParamInfo does not exist
+  std::string jitLog;                              ///< written when loading fails
+
+  // What happened.
+  std::map<std::string, int> calls;
+  std::vector<Launch> launches;
+  std::vector<TensorMap> tensorMaps;
+  std::map<std::string, int> dynamicShared; ///< by symbol: cuFuncSetAttribute's
+  std::set<std::string> bigClusters;        ///< symbols that may have clusters of more than 8
+  std::vector<void *> contexts;             ///< the stack; back is current
+  int retained = 0, loadedLibraries = 0;
+  std::string loadedBytes; ///< the image that was loaded last, to its NUL
+};
+
+#endif

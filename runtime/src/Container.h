@@ -1,0 +1,25 @@
+//===- Container.h - the frame of a .tkb file ------------------------------===//
+// docs/design/bundles.md has the format.
+#ifndef TKC_RUNTIME_CONTAINER_H
+#define TKC_RUNTIME_CONTAINER_H
+
+#include "Sha256.h"
+#include "tkc/runtime.h"
+
+namespace tkcrt {
+
+struct Container {
+  uint64_t jsonOffset = 0, jsonBytes = 0;
+  Digest digest{}; ///< of the JSON
+  uint64_t jsonEnd() const { return jsonOffset + jsonBytes; }
+};
+
+/// Reads and checks the header, and that the JSON is the one whose digest it holds.
+tkc_status readContainer(const void *data, size_t bytes, Container &out, tkc_error *err);
+
+/// Bytes [begin, end) of the file, which nothing names, must be 0.
+tkc_status checkGap(const void *data, uint64_t begin, uint64_t end, tkc_error *err);
+
+} // namespace tkcrt
+
+#endif

@@ -1,0 +1,69 @@
+//===- Image.cpp - an image's bytes, when a prepare needs them -------------===//
+#include "Bundle.h"
+#include "Error.h"
+
+#include <cstring>
+#ifdef TKC_HAS_ZSTD
+#include <zstd.h>
+#endif
+
+namespace tkcrt {
+
+static tkc_status failImage(size_t image, const char *what, tkc_error *err) {
+  return fail(err, TKC_E_CORRUPT, "bundle: images[%zu]: %s", image, what);
+}
+
+/// One frame that holds exactly the image, into `out`, which has room for it.
+static tkc_status decompress(const ImageInfo &info, size_t image, const char *stored, char *out,
+                             tkc_error *err) {
+#ifdef TKC_HAS_ZSTD
+  size_t frame = ZSTD_findFrameCompressedSize(stored, info.stored);
+  if (ZSTD_isError(frame) || frame != info.stored)
+    return failImage(image, "is not one frame of zstd", err);
+  if (ZSTD_getFrameContentSize(stored, info.stored) != info.bytes)
+    return failImage(image, "its frame of zstd is not of the size that the JSON says", err);
+  size_t bytes = ZSTD_decompress(out, info.bytes, stored, info.stored);
+  if (ZSTD_isError(bytes))
+    return failImage(image, ZSTD_getErrorName(bytes), err);
+  return bytes == info.bytes ? TKC_OK : failImage(image, "its frame of zstd ends early", err);
+#else
+  (void)info, (void)stored, (void)out;
+  return fail(err, TKC_E_UNSUPPORTED,
+              "bundle: images[%zu]: this libtkcrt was built without zstd; build it with libzstd, "
+              "or link the bundle without compression",
+              image);
+#endif
+}
+
+static tkc_status checkDigest(const ImageInfo &info, size_t image, const char *data,
+                              tkc_error *err) {
+  Digest found = sha256(data, info.bytes);
+  if (found == info.digest)
+    return TKC_OK;
+  return fail(err, TKC_E_DIGEST,
+              "bundle: images[%zu] has SHA-256 %s, the JSON describes one with %s", image,
+              toHex(found).c_str(), toHex(info.digest).c_str());
+}
+
+tkc_status readImageBytes(const tkc_bundle &bundle, size_t image, ImageBytes &out, tkc_error *err) {
+  const ImageInfo &info = bundle.metadata.images[image];
+  bool isPacked = bundle.isFile && info.codec == ImageInfo::Codec::Zstd;
+  bool isPtx = info.kind == ImageInfo::Kind::Ptx;
+  out.data = bundle.data + (bundle.isFile ? info.offset : 0);
+  if (isPacked || isPtx) {
+    if (!out.own.allocate(bundle.driver->hooks, info.bytes + 1))
+      return fail(err, TKC_E_NOMEM, "bundle: images[%zu]: no memory for %llu bytes", image,
+                  static_cast<unsigned long long>(info.bytes));
+    char *own = out.own.data();
+    if (!isPacked)
+      memcpy(own, out.data, info.bytes);
+    else if (tkc_status status = decompress(info, image, out.data, own, err))
+      return status;
+    own[info.bytes] = 0; // the driver takes PTX as a C string
+    out.data = own;
+  }
+  // A single image was compared when it was opened.
+  return bundle.isFile ? checkDigest(info, image, out.data, err) : TKC_OK;
+}
+
+} // namespace tkcrt
