@@ -36,7 +36,6 @@ SCRIPTS = {
     "tests/gpu": ["checks.py", "cases.py", "checks_add.py", "checks_cases.py", "checks_loader.py", "checks_rows.py",
                   "checks_sass.py", "device.py", "fake_cuda.py", "numerics.py", "support.py",
                   "ulp.py"],
-    "runtime/python": ["tkcrt.py"],
 }
 # What differential.py, random_programs.py, hunt.py and expected.py need, as it lies in the repository.
 TREES = {"tests/emulator": (".py",), "tests/gpu": (".py", ".tk"), "tests/run": (".py",),
@@ -172,7 +171,12 @@ def copy_files(options, out):
     for source in SOURCES:
         shutil.copy2(os.path.join(ROOT, source), os.path.join(out, "sources"))
     shutil.copy2(os.path.join(ROOT, "runtime/include/tkc/runtime.h"), out)
-    shutil.copyfile(options.library, os.path.join(out, "libtkcrt.so.1"))
+    package = os.path.join(out, "tkcrt")
+    shutil.rmtree(package, ignore_errors=True)
+    shutil.copytree(os.path.join(ROOT, "runtime/python/tkcrt"), package,
+                    ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (package, out):  # for Python, and for host_launch
+        shutil.copyfile(options.library, os.path.join(folder, "libtkcrt.so.1"))
     if options.host_launch:
         shutil.copy2(options.host_launch, os.path.join(out, "host_launch"))
 

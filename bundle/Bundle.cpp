@@ -176,6 +176,25 @@ static llvm::Expected<std::string> unpack(StringRef bytes, const Object &entry, 
   return image;
 }
 
+/// "b3:" and 16 digits: it is written into headers as it is.
+static bool isHash(std::optional<StringRef> text) {
+  return text && text->size() == 19 && text->starts_with("b3:") &&
+         llvm::all_of(text->drop_front(3), llvm::isHexDigit);
+}
+
+/// Whether the arguments have a name, and words as kind, dtype and access.
+static bool areArguments(const Array *args) {
+  return args && llvm::all_of(*args, [](const Value &value) {
+           const Object *arg = value.getAsObject();
+           auto isWord = [&](StringRef field, bool needed) {
+             std::optional<StringRef> text = arg->getString(field);
+             return text ? !text->empty() && llvm::all_of(*text, llvm::isAlnum) : !needed;
+           };
+           return arg && arg->getString("name") && isWord("kind", true) && isWord("dtype", true) &&
+                  isWord("access", false);
+         });
+}
+
 /// Where a field is not what every user of a bundle relies on; empty when all is well.
 static std::string faultOf(const Object &document, size_t numImages) {
   const Array *kernels = document.getArray("kernels");
@@ -186,8 +205,8 @@ static std::string faultOf(const Object &document, size_t numImages) {
     const Object *kernel = entry.getAsObject();
     const Array *variants = kernel ? kernel->getArray("variants") : nullptr;
     if (!variants || !kernel->getString("kernel") || !kernel->getObject("instance") ||
-        !kernel->getArray("args") || !kernel->getString("abi_hash") || variants->empty() ||
-        variants->size() > kMaxVariants)
+        !areArguments(kernel->getArray("args")) || !isHash(kernel->getString("abi_hash")) ||
+        variants->empty() || variants->size() > kMaxVariants)
       return path;
     for (auto [j, value] : llvm::enumerate(*variants)) {
       const Object *variant = value.getAsObject();

@@ -20,8 +20,8 @@ namespace bundle_format {
 constexpr char kMagic[] = "\x89TKB\r\n\x1a\n";
 constexpr uint32_t kVersion = 1;
 constexpr size_t kHeaderBytes = 128, kImageAlign = 64;
-constexpr size_t kVersionAt = 8, kHeaderBytesAt = 12, kJsonAt = 16, kJsonBytesAt = 24, kFileBytesAt = 32,
-                 kDigestAt = 40;
+constexpr size_t kVersionAt = 8, kHeaderBytesAt = 12, kJsonAt = 16, kJsonBytesAt = 24,
+                 kFileBytesAt = 32, kDigestAt = 40;
 constexpr uint64_t kMaxImageBytes = uint64_t(256) << 20, kMaxRatio = 1024;
 constexpr size_t kMaxImages = 4096, kMaxKernels = 4096, kMaxVariants = 256;
 } // namespace bundle_format

@@ -2,7 +2,6 @@
 
 #include "bundle/Embed.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -16,24 +15,19 @@ using namespace tk;
 using llvm::StringRef;
 namespace ELF = llvm::ELF;
 
-/// Words that no namespace may be called; those of C are among them.
-static const llvm::StringSet<> &reservedWords() {
-  static const llvm::StringSet<> words = {
-      "alignas",   "alignof",  "and",       "asm",      "auto",      "bitand",   "bitor",    "bool",
-      "break",     "case",     "catch",     "char",     "class",     "compl",    "const",    "constexpr",
-      "continue",  "decltype", "default",   "delete",   "do",        "double",   "else",     "enum",
-      "explicit",  "export",   "extern",    "false",    "float",     "for",      "friend",   "goto",
-      "if",        "inline",   "int",       "long",     "mutable",   "namespace", "new",     "noexcept",
-      "not",       "nullptr",  "operator",  "or",       "private",   "protected", "public",  "register",
-      "return",    "short",    "signed",    "sizeof",   "static",    "struct",   "switch",   "template",
-      "this",      "throw",    "true",      "try",      "typedef",   "typeid",   "typename", "union",
-      "unsigned",  "using",    "virtual",   "void",     "volatile",  "while",    "xor",      "std",
-      "tkc",       "main",     "concept",   "requires", "co_await",  "co_return", "co_yield", "consteval",
-      "constinit", "char8_t",  "char16_t",  "char32_t", "wchar_t",   "unix",     "linux",    "not_eq",
-      "and_eq",    "or_eq",    "xor_eq",    "const_cast", "dynamic_cast", "static_cast",
-      "reinterpret_cast", "static_assert", "thread_local"};
-  return words;
-}
+/// Words of C and C++, old macros and ours, between blanks: no namespace, struct or parameter may
+/// be called so.
+static constexpr llvm::StringLiteral kReserved =
+    " "
+    "alignas alignof and asm auto bitand bitor bool break case catch char class compl "
+    "const constexpr continue decltype default delete do double else enum explicit "
+    "export extern false float for friend goto if inline int long mutable namespace new "
+    "noexcept not nullptr operator or private protected public register return short "
+    "signed sizeof static struct switch template this throw true try typedef typeid "
+    "typename union unsigned using virtual void volatile while xor std tkc main concept "
+    "requires co_await co_return co_yield consteval constinit char8_t char16_t char32_t "
+    "wchar_t unix linux not_eq and_eq or_eq xor_eq const_cast dynamic_cast static_cast "
+    "reinterpret_cast static_assert thread_local ";
 
 std::string tk::identifierOf(StringRef path) {
   std::string name;
@@ -41,11 +35,25 @@ std::string tk::identifierOf(StringRef path) {
     name += llvm::isAlnum(c) ? c : '_';
   if (name.empty() || llvm::isDigit(name.front()) || name.front() == '_')
     name = "n" + name;
-  return reservedWords().contains(name) ? name + "_" : name;
+  return kReserved.contains(" " + name + " ") ? name + "_" : name;
 }
 
-std::string tk::defaultHostTarget() { return llvm::sys::getProcessTriple(); }
-std::string tk::hostTargetNames() { return "x86_64-linux, aarch64-linux"; }
+std::string tk::quotedText(StringRef text) {
+  std::string result = "\"";
+  for (unsigned char c : text)
+    if (llvm::isPrint(c) && c != '"' && c != '\\')
+      result += char(c);
+    else
+      result += llvm::formatv("\\{0}{1}{2}", c >> 6, (c >> 3) & 7, c & 7);
+  return result + "\"";
+}
+
+std::string tk::defaultHostTarget() {
+  return llvm::sys::getProcessTriple();
+}
+std::string tk::hostTargetNames() {
+  return "x86_64-linux, aarch64-linux";
+}
 
 /// Little-endian, 64 bits, and no flags that an object's code would have to set.
 std::optional<uint16_t> tk::elfMachineOf(StringRef name) {
@@ -160,17 +168,15 @@ std::string tk::writeElfObject(StringRef bytes, StringRef symbol, uint16_t machi
 //===----------------------------------------------------------------------===//
 
 std::string tk::writeAssembly(StringRef bundleName, StringRef symbol) {
-  std::string file;
-  llvm::raw_string_ostream os(file);
-  llvm::printEscapedString(bundleName, os);
-  constexpr const char *text = R"(/* Assemble with the C compiler; -I names the folder of "{1}". */
+  constexpr const char *text =
+      R"(/* Assemble with the C compiler; -I names the folder of the bundle. */
 #if defined(__APPLE__)
   .section __TEXT,__const
   .private_extern _{0}, _{0}_end
   .globl _{0}, _{0}_end
   .p2align {2}
 _{0}:
-  .incbin "{1}"
+  .incbin {1}
 _{0}_end:
   .byte 0
 #else
@@ -183,11 +189,11 @@ _{0}_end:
   .type {0}_end, %object
   .p2align {2}
 {0}:
-  .incbin "{1}"
+  .incbin {1}
 {0}_end:
   .size {0}, {0}_end - {0}
   .section .note.GNU-stack,"",%progbits
 #endif
 )";
-  return llvm::formatv(text, symbol, file, llvm::Log2_64(kEmbedAlign));
+  return llvm::formatv(text, symbol, quotedText(bundleName), llvm::Log2_64(kEmbedAlign));
 }

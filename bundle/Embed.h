@@ -20,6 +20,9 @@ constexpr uint64_t kEmbedAlign = 64;
 /// "2-add.o".
 std::string identifierOf(llvm::StringRef path);
 
+/// A string of C, C++ and assemblers: what is not plain as `\012`.
+std::string quotedText(llvm::StringRef text);
+
 /// The machine of a triple, or of an architecture alone, if objects are written for it.
 std::optional<uint16_t> elfMachineOf(llvm::StringRef triple);
 

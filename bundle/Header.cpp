@@ -26,21 +26,6 @@ using llvm::json::Value;
 // Words of C++
 //===----------------------------------------------------------------------===//
 
-static std::string quoted(StringRef text) {
-  std::string result;
-  llvm::raw_string_ostream os(result);
-  llvm::printEscapedString(text, os); // \22: three digits are what C++ reads
-  std::string octal;
-  for (size_t i = 0; i < result.size(); ++i)
-    if (result[i] == '\\' && i + 2 < result.size() && llvm::isHexDigit(result[i + 1])) {
-      unsigned code = llvm::hexFromNibbles(result[i + 1], result[i + 2]);
-      octal += llvm::formatv("\\{0}{1}{2}", code >> 6, (code >> 3) & 7, code & 7);
-      i += 2;
-    } else
-      octal += result[i];
-  return "\"" + octal + "\"";
-}
-
 /// `name`, or with underscores what neither C++ nor `taken` has.
 static std::string freeName(StringRef name, std::set<std::string> &taken) {
   std::string result = identifierOf(name);
@@ -49,7 +34,9 @@ static std::string freeName(StringRef name, std::set<std::string> &taken) {
   return result;
 }
 
-static std::string dtypeConstant(StringRef dtype) { return "TKC_" + dtype.upper(); }
+static std::string dtypeConstant(StringRef dtype) {
+  return "TKC_" + dtype.upper();
+}
 
 /// An expression of the description as the language writes it.
 static std::string expressionText(const Value &value, bool inside = false) {
@@ -68,7 +55,9 @@ static std::string expressionText(const Value &value, bool inside = false) {
                         .Default("");
   std::string text;
   for (const Value &operand : llvm::drop_begin(*list))
-    text += (text.empty() ? "" : infix.empty() ? ", " : infix.str()) +
+    text += (text.empty()    ? ""
+             : infix.empty() ? ", "
+                             : infix.str()) +
             expressionText(operand, !infix.empty());
   if (infix.empty())
     return op.str() + "(" + text + ")";
@@ -83,9 +72,9 @@ namespace {
 
 /// A parameter as a caller sees it.
 struct Parameter {
-  std::string name;   // in the struct's functions
-  std::string type;   // empty: scratch
-  std::string info;   // its entry of `params`
+  std::string name; // in the struct's functions
+  std::string type; // empty: scratch
+  std::string info; // its entry of `params`
 };
 
 class KernelWriter {
@@ -110,7 +99,7 @@ private:
   std::string self;
   std::vector<Parameter> parameters;
   /// What the struct and its functions call by these names.
-  std::set<std::string> taken = {"on",      "how",        "name",   "abi_hash", "params",
+  std::set<std::string> taken = {"on",      "how",         "name",   "abi_hash", "params",
                                  "prepare", "param_bytes", "kernel", "workspace"};
 };
 
@@ -143,15 +132,17 @@ void KernelWriter::addParameter(const Object &arg) {
     type = "std::optional<" + type + ">";
   if (access == "scratch")
     type = "";
-  std::string info = llvm::formatv("{{{0}, {1}, {2}, {3}, tkc::access::{4}, {5}}", quoted(textField(arg, "name")),
-                                   constant, dtype, rank, access, quoted(extents));
+  std::string info = llvm::formatv("{{{0}, {1}, {2}, {3}, tkc::access::{4}, {5}}",
+                                   quotedText(textField(arg, "name")), constant, dtype, rank,
+                                   access, quotedText(extents));
   parameters.push_back({freeName(textField(arg, "name"), taken), type, info});
 }
 
 int64_t KernelWriter::paramBytes() const {
   int64_t most = 0;
   for (const Value &variant : *kernel.getArray("variants"))
-    most = std::max(most, variant.getAsObject()->getObject("params")->getInteger("bytes").value_or(0));
+    most =
+        std::max(most, variant.getAsObject()->getObject("params")->getInteger("bytes").value_or(0));
   return most;
 }
 
@@ -200,21 +191,26 @@ std::string KernelWriter::writePrepare() const {
                      "const tkc::prepare_options &how = {}) noexcept {\n";
   std::string list;
   for (const auto &[name, value] : constants)
-    list += (list.empty() ? "{" : ", {") + quoted(name) + ", " + quoted(value) + "}";
+    list += (list.empty() ? "{" : ", {") + quotedText(name) + ", " + quotedText(value) + "}";
   if (!list.empty())
     text += "    static constexpr tkc_const constants[] = {" + list + "};\n";
-  text += llvm::formatv("    auto made = tkc::kernel::prepare(from, name, {0}, {1}, abi_hash, how);\n"
-                        "    if (!made)\n"
-                        "      return made.error();\n"
-                        "    return {2}{{std::move(*made)};\n"
-                        "  }\n",
-                        list.empty() ? "nullptr" : "constants", constants.size(), self);
+  text +=
+      llvm::formatv("    auto made = tkc::kernel::prepare(from, name, {0}, {1}, abi_hash, how);\n"
+                    "    if (!made)\n"
+                    "      return made.error();\n"
+                    "    return {2}{{std::move(*made)};\n"
+                    "  }\n",
+                    list.empty() ? "nullptr" : "constants", constants.size(), self);
   return text;
 }
 
 std::string KernelWriter::write() const {
-  std::string text = "/// " + kernelTitle(kernel) + "\nstruct " + self + " {\n";
-  text += "  static constexpr const char *name = " + quoted(*kernel.getString("kernel")) + ";\n";
+  std::string text = "/// ";
+  llvm::raw_string_ostream os(text);
+  llvm::printEscapedString(kernelTitle(kernel), os); // a text may have line breaks
+  text += "\nstruct " + self + " {\n";
+  text +=
+      "  static constexpr const char *name = " + quotedText(*kernel.getString("kernel")) + ";\n";
   text += "  static constexpr std::uint64_t abi_hash = " + hash() + ";\n";
   if (parameters.empty())
     text += "  static constexpr const tkc::param_info *params = nullptr;\n";
@@ -232,8 +228,9 @@ std::string KernelWriter::write() const {
   bool scratch = llvm::any_of(parameters, [](const Parameter &p) { return p.type.empty(); });
   if (scratch) {
     text += "\n  /// What `options.workspace` must have room for.\n";
-    text += signature("tkc::result<tkc::workspace_size> workspace", "", "");
-    text += "    return kernel.workspace({}" + arguments() + ");\n  }\n";
+    text +=
+        signature("tkc::result<tkc::workspace_size> workspace", "", "const tkc::options &how = {}");
+    text += "    return kernel.workspace(how" + arguments() + ");\n  }\n";
   }
   return text + "\n  tkc::kernel kernel;\n};\n";
 }
@@ -282,8 +279,8 @@ std::string tk::writeHeader(const Bundle &bundle, StringRef space, StringRef sym
 #include <tkc/runtime.hpp>
 
 extern "C" {{
-extern const unsigned char {1}[];
-extern const unsigned char {1}_end[];
+extern const unsigned char {1}[] __attribute__((visibility("hidden")));
+extern const unsigned char {1}_end[] __attribute__((visibility("hidden")));
 }
 
 namespace {2} {{

@@ -5,8 +5,8 @@
 
 namespace tk {
 
-/// C++17 on <tkc/runtime.hpp>: the embedded bytes at `symbol`, and in namespace `space` a struct for
-/// each kernel and instance.
+/// C++17 on <tkc/runtime.hpp>: the embedded bytes at `symbol`, and in namespace `space` a struct
+/// for each kernel and instance.
 std::string writeHeader(const Bundle &bundle, llvm::StringRef space, llvm::StringRef symbol);
 
 } // namespace tk

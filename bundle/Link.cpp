@@ -50,15 +50,18 @@ private:
     return false;
   }
 
-  std::map<std::pair<std::string, std::string>, LinkedKernel> kernels; // by name and order of instance
-  std::map<std::string, std::pair<Value, std::string>> images;         // by digest: entry, bytes
+  std::map<std::pair<std::string, std::string>, LinkedKernel>
+      kernels;                                                 // by name and order of instance
+  std::map<std::string, std::pair<Value, std::string>> images; // by digest: entry, bytes
   std::set<std::string> needs;
   std::map<std::string, std::map<std::string, Value>> producer; // field: values by their text
 };
 
 } // namespace
 
-static std::string textOf(const Value &value) { return printJson(value, /*compact=*/true); }
+static std::string textOf(const Value &value) {
+  return printJson(value, /*compact=*/true);
+}
 
 /// A text whose order is that of the values: numbers by size.
 static std::string sortKey(const Object &instance) {
@@ -115,9 +118,9 @@ bool Linker::addVariant(LinkedKernel &kernel, LinkedVariant variant) {
   kernel.variants.push_back(std::move(variant));
   if (kernel.variants.size() <= bundle_format::kMaxVariants)
     return true;
-  return differ(kernel.input, kernel.variants.back().input,
-                llvm::formatv("kernel `{0}` gets more than {1} variants", name,
-                              bundle_format::kMaxVariants));
+  return differ(
+      kernel.input, kernel.variants.back().input,
+      llvm::formatv("kernel `{0}` gets more than {1} variants", name, bundle_format::kMaxVariants));
 }
 
 bool Linker::addKernel(const std::string &input, Object kernel,
@@ -137,8 +140,7 @@ bool Linker::addKernel(const std::string &input, Object kernel,
     linked.kernel = std::move(kernel);
     linked.input = input;
   } else if (std::string field = differingField(linked.kernel, kernel); !field.empty())
-    return differ(linked.input, input,
-                  llvm::formatv("`{0}` of kernel `{1}` differs", field, name));
+    return differ(linked.input, input, llvm::formatv("`{0}` of kernel `{1}` differs", field, name));
   for (Value &record : table) {
     Object key = record.getAsObject() ? *record.getAsObject() : Object();
     key.erase("config_id");
@@ -216,9 +218,9 @@ static size_t configRank(const Object &kernel, const Object &config) {
   for (const Value &value : configs ? *configs : Array()) {
     const Object *wanted = value.getAsObject();
     bool same = wanted && llvm::all_of(*wanted, [&](const auto &entry) {
-      const Value *mine = config.get(entry.first);
-      return mine && *mine == entry.second;
-    });
+                  const Value *mine = config.get(entry.first);
+                  return mine && *mine == entry.second;
+                });
     if (same)
       break;
     ++rank;

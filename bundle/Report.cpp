@@ -96,7 +96,8 @@ void tk::printSizes(const Bundle &bundle, llvm::raw_ostream &os) {
 void tk::printNotices(const Bundle &bundle, llvm::raw_ostream &os) {
   const Object *producer = bundle.document.getObject("producer");
   StringRef version = producer ? producer->getString("tkc").value_or("") : "";
-  os << "code of tkc " << version << " and of its standard library: Apache-2.0 WITH LLVM-exception\n";
+  os << "code of tkc " << version
+     << " and of its standard library: Apache-2.0 WITH LLVM-exception\n";
   const Array *linked = producer ? producer->getArray("linked") : nullptr;
   for (const Value &value : linked ? *linked : Array())
     if (const Object *library = value.getAsObject()) {

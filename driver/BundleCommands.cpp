@@ -101,7 +101,8 @@ int tk::runBundle(const CompileOptions &options) {
       table = TuningTable::read(options.tuned, context);
     return status;
   });
-  bool failed = planned.status || planned.crash.crashed || (table.has_value() == options.tuned.empty());
+  bool failed =
+      planned.status || planned.crash.crashed || (table.has_value() == options.tuned.empty());
   if (failed || lists) {
     int status = reportWork(options, input, planned);
     if (!status)

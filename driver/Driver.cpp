@@ -16,6 +16,7 @@
 #include "driver/Options.h"
 #include "driver/Outputs.h"
 #include "driver/Session.h"
+#include "driver/TuneCommand.h"
 
 using namespace tk;
 using llvm::StringRef;
@@ -62,6 +63,9 @@ int tk::runTkc(llvm::ArrayRef<const char *> args) {
     return runCompile(line.options);
   case CommandLine::Action::Bundle:
     return runBundleCommand(line.options, line.bundle);
+  case CommandLine::Action::Tune:
+    return line.tune.action == TuneOptions::Action::Bench ? runBench(line.options, line.tune)
+                                                          : runTune(line.options, line.tune);
   case CommandLine::Action::Run:
     return runRun(line.options, line.run);
   case CommandLine::Action::Format:

@@ -44,6 +44,13 @@ public:
     }
     if (!only || only == Command::Run)
       declareRun();
+    if (!only || only == Command::Tune)
+      declareTune();
+    if (only == Command::Tune) { // --help has their lines with those of `tkc FILE`
+      declareTarget();
+      declareTools();
+      value("-o,--out", "-o TABLE", "", raw.output);
+    }
     if (!only || only == Command::Format)
       declareFormat();
     declareGeneral();
@@ -89,6 +96,7 @@ private:
   void declareTools();
   void declareInsight();
   void declareRun();
+  void declareTune();
   void declareFormat();
   void declareGeneral();
   void declareHidden(std::optional<Command> only);
@@ -159,10 +167,12 @@ void OptionTable::declareEmbedding() {
         "of the embedded bundle's two symbols (default tkc_bundle_)", raw.symbolPrefix);
 }
 
-/// For `tkc link` and `tkc extract`; --help has the line of `tkc FILE`.
+/// For `tkc link` and `tkc extract`; --help has the lines of `tkc FILE`.
 void OptionTable::declareBundleOutput() {
   value("-o", "-o OUT", "", raw.output);
   list("--emit", "--emit=STAGE[,STAGE]", "", raw.emit, ',');
+  flag("--MD", "-MD", "", raw.depfile);
+  value("--MF", "-MF FILE", "", raw.depfilePath);
 }
 
 void OptionTable::declareTools() {
@@ -247,6 +257,29 @@ void OptionTable::declareRun() {
   flag("--check-nan", "--check-nan", "make the first NaN an error wherever it appears (default:\n"
                                      "a warning where it is stored)", raw.checkNan);
   flag("--no-check-nan", "--no-check-nan", "say nothing of NaN", raw.noCheckNan);
+}
+
+void OptionTable::declareTune() {
+  group = "tkc tune FILE --shape ...; tkc bench FILE --shape ... (also with -o TABLE, -k, -D, -j, ...)";
+  list("--shape", "--shape=M=4096,N=64",
+       "values of extents and scalars, and of x.e0, x.s0, p.span where the\n"
+       "kernel leaves them open; may be repeated",
+       raw.shapes);
+  list("--fill", "--fill=x=RULE",
+       "zeros, ones, rand, arange, perm or randint(LOW,HIGH); floats are\n"
+       "random and integers 0 otherwise",
+       raw.fills);
+  value("--cache", "--cache=DIR", "keep times there, so that nothing is timed twice (default: nowhere)",
+        raw.cache);
+  value("--search", "--search=HOW", "exhaustive (default) or halving", raw.search);
+  value("--rounds", "--rounds=N", "turns of each configuration (default 5)", raw.rounds);
+  value("--device", "--device=N", "which GPU (default 0)", raw.device);
+  value("--shard", "--shard=K/N", "part K of N of shapes and configurations", raw.shard);
+  value("--why", "--why=TABLE", "time nothing: say which record of TABLE a shape gets", raw.why);
+  value("--baseline", "--baseline=FILE", "bench: a bundle or source to compare with, A B A B",
+        raw.baseline);
+  value("--svg", "--svg=FILE", "bench: how the launches' times spread", raw.svg);
+  flag("--json", "--json", "print JSON", raw.json);
 }
 
 void OptionTable::declareFormat() {
@@ -348,6 +381,9 @@ std::string tk::helpText(bool hidden) {
   std::string text = "Usage: tkc FILE [-o OUT] [OPTIONS]      compile a .tk file, or go on from a "
                      "stage that was written\n"
                      "       tkc run FILE ARG... [OPTIONS]    run a kernel on this machine\n"
+                     "       tkc tune FILE --shape ...        time its configurations; -o TABLE keeps the best.\n"
+                     "                                        `tkc tune merge TABLE... -o TABLE` joins tables\n"
+                     "       tkc bench FILE --shape ...       time one, against --baseline=FILE\n"
                      "       tkc fmt [--check] FILE...        put .tk files into the one style; - is\n"
                      "                                        standard input, to standard output\n"
                      "       tkc link FILE.tkb... -o OUT      one bundle of several, or what embeds it\n"

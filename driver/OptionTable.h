@@ -36,12 +36,17 @@ struct RawOptions {
   bool checkBounds = true, checkInit = true, checkAccess = true, checkRaces = true;
   bool checkArithmetic = true, checkNan = false, noCheckNan = false;
 
+  // tkc tune, tkc bench
+  std::vector<std::string> shapes, fills;
+  std::string cache, search, device, shard, rounds, why, baseline, svg;
+  bool json = false;
+
   // tkc fmt
   bool fmtCheck = false, fmtDiff = false;
 };
 
 /// Whose options are known.
-enum class Command { Compile, Run, Format, Bundle };
+enum class Command { Compile, Run, Format, Bundle, Tune };
 
 /// Reads the words after `tkc` or `tkc run`; a mistake comes back as a diagnostic.
 std::optional<DiagRecord> parseWords(llvm::ArrayRef<const char *> words, Command command,

@@ -44,6 +44,13 @@ public:
       line.action = CommandLine::Action::Bundle;
       convertBundleCommand();
       break;
+    case Command::Tune:
+      line.action = CommandLine::Action::Tune;
+      convertTuning();
+      convertTargets();
+      convertLevels();
+      convertLowering();
+      break;
     case Command::Format:
       line.action = CommandLine::Action::Format;
       convertFormat();
@@ -81,6 +88,7 @@ private:
   void convertRun();
   void convertOrder();
   void convertFormat();
+  void convertTuning();
   void convertWarning(StringRef warning);
 
   /// An integer of [lowest, highest], if `text` was given.
@@ -285,7 +293,7 @@ void Converter::convertBundleCommand() {
                                       raw.words[1]);
   to.input = raw.words[0];
   if (name == "size" || name == "notices") {
-    if (!raw.output.empty() || !raw.emit.empty())
+    if (!raw.output.empty() || !raw.emit.empty() || raw.depfile || !raw.depfilePath.empty())
       wrong<diag::OptionSyntax>(2, "", "`tkc " + name.str() + "` prints to standard output");
     return;
   }
@@ -382,6 +390,8 @@ void Converter::convertRun() {
   to.sms = integer("--sms", raw.sms, 1, 1 << 20).value_or(4);
   to.window = integer("--live", raw.live, 1, 1 << 20).value_or(64);
   convertOrder();
+  if (raw.config == "all" || raw.config == "tuned")
+    wrong<diag::BadOptionValue>(2, "a number: `tkc run` runs one", "--config", raw.config);
   line.options.input = to.file;
   line.options.stages = {Stage::Tk};
 }
@@ -395,6 +405,20 @@ void Converter::convertOrder() {
     to.order = interp::Order::Shuffle;
   else if (!order.empty() && order != "forward")
     wrong<diag::BadOptionValue>(2, "forward, reverse or shuffle:SEED", "--order", raw.order);
+}
+
+/// `tkc tune` and `tkc bench`.
+void Converter::convertTuning() {
+  bool isBench = line.tune.action == TuneOptions::Action::Bench;
+  if (std::optional<DiagRecord> mistake = convertTune(raw, isBench, line.tune)) {
+    line.errors.push_back(*mistake);
+    line.status = 2;
+  }
+  if (!raw.words.empty())
+    to.input = raw.words.front();
+  if (raw.config == "all" || raw.config == "tuned")
+    wrong<diag::BadOptionValue>(2, "a number; all of them is the default of `tkc tune`", "--config",
+                                raw.config);
 }
 
 /// `tkc fmt`: every word is a file.
@@ -453,7 +477,7 @@ static std::optional<CommandLine> parseCommand(llvm::ArrayRef<const char *> args
             : commandLineDiag<diag::OptionSyntax>(
                   "a code, TK2011 or 2011, or a name, shape-mismatch: the page of that message",
                   "`tkc explain` takes one code"));
-  else if (llvm::is_contained({"bench", "tune", "lsp", "report"}, word)) {
+  else if (llvm::is_contained({"lsp", "report"}, word)) {
     line.errors.push_back(commandLineDiag<diag::ToolNotBuiltYet>("", "`tkc " + word.str() + "`"));
     line.status = 1;
   } else
@@ -473,9 +497,12 @@ CommandLine tk::parseCommandLine(llvm::ArrayRef<const char *> args) {
   StringRef word = args.size() > 1 ? args[1] : "";
   Command command = word == "run"   ? Command::Run
                     : word == "fmt" ? Command::Format
+                    : word == "tune" || word == "bench" ? Command::Tune
                     : isBundleCommand(word) ? Command::Bundle
                                             : Command::Compile;
   line.bundle.name = command == Command::Bundle ? word.str() : "";
+  if (word == "bench")
+    line.tune.action = TuneOptions::Action::Bench;
   size_t skipped = command == Command::Compile ? 1 : 2;
   RawOptions raw;
   std::optional<DiagRecord> wrong =

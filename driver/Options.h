@@ -8,6 +8,7 @@
 
 #include "driver/RunCommand.h"
 #include "driver/Stages.h"
+#include "driver/TuneOptions.h"
 #include "frontend/Frontend.h"
 #include "ir/diagnostics/Diagnostics.h"
 #include "ir/diagnostics/Render.h"
@@ -79,12 +80,13 @@ struct FormatOptions {
 
 /// What the command line asks for.
 struct CommandLine {
-  enum class Action { Compile, Run, Format, Bundle, Targets, Explain, Help, HelpHidden, Wrong };
+  enum class Action { Compile, Run, Format, Bundle, Tune, Targets, Explain, Help, HelpHidden, Wrong };
   Action action = Action::Wrong;
   CompileOptions options;         // Compile, Run, Format, Bundle
   RunOptions run;                 // Run
   FormatOptions format;           // Format
   BundleCommand bundle;           // Bundle
+  TuneOptions tune;               // Tune
   std::vector<std::string> words; // after `explain`
   std::vector<DiagRecord> errors; // Wrong
   int status = 2;                 // Wrong

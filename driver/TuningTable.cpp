@@ -32,8 +32,9 @@ static std::string faultOf(const Value &value) {
 std::optional<TuningTable> TuningTable::read(StringRef path, mlir::MLIRContext &context) {
   auto loc = mlir::UnknownLoc::get(&context);
   auto wrong = [&](const std::string &what) {
-    withHelp(emit<diag::BadTuningTable>(loc, path, what),
-             R"(a list of records: [{"kernel": "k", "arch": "sm_90a", "sms": 132, "key": [4096], "config_id": "BM128.w8"}])");
+    withHelp(
+        emit<diag::BadTuningTable>(loc, path, what),
+        R"(a list of records: [{"kernel": "k", "arch": "sm_90a", "sms": 132, "key": [4096], "config_id": "BM128.w8"}])");
     return std::nullopt;
   };
   Input file;
@@ -82,8 +83,7 @@ bool TuningTable::names(const KernelUnit &unit) const {
   };
   return llvm::any_of(records, [&](const Value &value) {
     const Object &record = *value.getAsObject();
-    return *record.getString("config_id") == unit.configId &&
-           isAbout(record, unit.kernel, valueOf);
+    return *record.getString("config_id") == unit.configId && isAbout(record, unit.kernel, valueOf);
   });
 }
 

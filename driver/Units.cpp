@@ -197,8 +197,8 @@ static bool oneAfterTheOther(const CompileOptions &options) {
 }
 
 static unsigned numThreads(const CompileOptions &options, size_t units) {
-  unsigned threads = options.jobs ? unsigned(options.jobs)
-                                  : std::max(1u, std::thread::hardware_concurrency());
+  unsigned threads =
+      options.jobs ? unsigned(options.jobs) : std::max(1u, std::thread::hardware_concurrency());
   return oneAfterTheOther(options) ? 1 : unsigned(std::min<size_t>(threads, units));
 }
 
@@ -210,6 +210,7 @@ std::vector<UnitOutcome> tk::compileUnits(const CompileOptions &options, const I
     for (size_t i; (i = next++) < units.size();) {
       CompileOptions one = units[i].optionsFor(options);
       UnitOutcome &outcome = outcomes[i];
+      setActivity("starting"); // this thread may have done other work
       if (options.verbose)
         llvm::errs() << "tkc: unit " << units[i].text() << '\n';
       outcome.work = runGuardedWork(one, [&](mlir::MLIRContext &context) {

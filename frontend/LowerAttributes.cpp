@@ -221,6 +221,8 @@ void Lowerer::readAttributes(NamedAttrList &fields) {
       readNumerics(attr, fields);
     else if (name == "tune")
       readTune(attr, fields);
+    else if (name == "cost")
+      readCost(attr, fields);
     else if (name == "instances")
       readInstances(attr, fields);
     else if (name == "deterministic")
@@ -237,8 +239,8 @@ void Lowerer::readAttributes(NamedAttrList &fields) {
         error<diag::BadAttribute>(attr.range, name, "takes no arguments");
     } else if (name != "options")
       error<diag::UnknownAttribute>(attr.range, name, "kernel")
-          .help("kernels take @grid, @require, @options, @numerics, @tune, @instances, @variants, "
-                "@deterministic, @cooperative");
+          .help("kernels take @grid, @require, @options, @numerics, @tune, @cost, @instances, "
+                "@variants, @deterministic, @cooperative");
   }
   fields.set("require", builder.getArrayAttr(require));
   readOptions(findAttribute(*kernel.decl, "options"), fields);

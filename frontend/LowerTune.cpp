@@ -223,6 +223,21 @@ const ast::CParam *Lowerer::findParam(StringRef name) const {
   return nullptr;
 }
 
+/// `@cost(flops=2 * M * N * K, bytes=...)`: what one launch does, for tools that time it.
+void Lowerer::readCost(const ast::Attribute &attr, NamedAttrList &fields) {
+  NamedAttrList cost;
+  if (!attr.args.empty() || attr.namedArgs.empty())
+    error<diag::BadAttribute>(attr.range, "cost", "takes named arguments: flops=2 * N, bytes=8 * N");
+  for (const ast::NamedArg &arg : attr.namedArgs) {
+    StringRef name = arg.name.text;
+    if (name != "flops" && name != "bytes")
+      error<diag::UnknownArgument>(arg.range, "@cost", name).help("@cost takes flops and bytes");
+    else if (Attribute value = hostExpr(arg.value))
+      cost.set(name, value);
+  }
+  fields.set("cost", cost.getDictionary(&context));
+}
+
 /// `except=[{T: bf16, D: 256}]`: instances that are left out.
 ArrayAttr Lowerer::readRecords(const ast::Attribute &attr, const ast::NamedArg &arg) {
   SmallVector<Attribute> result;

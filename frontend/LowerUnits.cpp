@@ -43,16 +43,18 @@ NamedAttrList Lowerer::instancesOf(const ast::Kernel &item) {
   return fields;
 }
 
-size_t Lowerer::countConfigurations(const ast::Kernel &item) { return configurations(item).size(); }
+size_t Lowerer::countConfigurations(const ast::Kernel &item) {
+  return configurations(item).size();
+}
 
 /// Whether a record of `except` agrees with all of the compile-time parameters that it names.
 bool Lowerer::isExcluded(ArrayAttr except) {
   return except && llvm::any_of(except.getAsRange<DictionaryAttr>(), [&](DictionaryAttr record) {
-    return llvm::all_of(record, [&](NamedAttribute entry) {
-      auto it = kernel.compileTime.find(entry.getName().getValue());
-      return it != kernel.compileTime.end() && valueAttr(it->second) == entry.getValue();
-    });
-  });
+           return llvm::all_of(record, [&](NamedAttribute entry) {
+             auto it = kernel.compileTime.find(entry.getName().getValue());
+             return it != kernel.compileTime.end() && valueAttr(it->second) == entry.getValue();
+           });
+         });
 }
 
 std::optional<Lowerer::Candidate> Lowerer::candidate(const ast::Kernel &item, bool asked,
@@ -104,7 +106,7 @@ class UnitLister {
 public:
   UnitLister(MLIRContext &context, Program &program, const LowerOptions &options,
              const UnitQuery &query)
-      : context(context), options(options), query(query), current(options),
+      : options(options), query(query), current(options),
         lowerer(context, program, current) {}
 
   FailureOr<std::vector<KernelUnit>> run();
@@ -118,7 +120,6 @@ private:
   bool addUnit(const ast::Kernel &item, const Lowerer::Candidate &found, bool isDefault);
   bool failed() const { return tooMany || lowerer.getNumErrors() != 0; }
 
-  MLIRContext &context;
   const LowerOptions &options;
   const UnitQuery &query;
   LowerOptions current; // those of the candidate that is looked at
@@ -180,9 +181,8 @@ std::vector<Assignment> UnitLister::multiply(const ast::Kernel &item, ArrayRef<A
     count = std::min<size_t>(count * axis.values.size(), INT32_MAX);
   }
   if (count > query.maxUnits) {
-    emit<diag::TooManyUnits>(lowerer.locate(item.name.range), count, query.maxUnits)
-        .attachNote() << "help: `" << item.name.text << "` has " << factors
-                      << "; --max-variants=N admits more";
+    emit<diag::TooManyUnits>(lowerer.locate(item.name.range), count, query.maxUnits).attachNote()
+        << "help: `" << item.name.text << "` has " << factors << "; --max-variants=N admits more";
     tooMany = true;
     return {};
   }
@@ -200,8 +200,8 @@ std::vector<Assignment> UnitLister::multiply(const ast::Kernel &item, ArrayRef<A
 
 /// False when it is known already: -D may set what configurations differ in.
 bool UnitLister::addUnit(const ast::Kernel &item, const Lowerer::Candidate &found, bool isDefault) {
-  KernelUnit unit{item.name.text.str(), current.defines, current.config, {}, {}, found.configId,
-                  isDefault};
+  KernelUnit unit{item.name.text.str(), current.defines, current.config, {}, {},
+                  found.configId,       isDefault};
   for (NamedAttribute value : found.instance)
     unit.instance.emplace_back(value.getName().str(), textOf(value.getValue()));
   for (size_t index : found.assumptions)
@@ -269,8 +269,7 @@ FailureOr<std::vector<KernelUnit>> UnitLister::run() {
 }
 
 FailureOr<std::vector<KernelUnit>> tk::listUnits(MLIRContext &context, const SourceFile &source,
-                                                 const ast::File &file,
-                                                 const LowerOptions &options,
+                                                 const ast::File &file, const LowerOptions &options,
                                                  const UnitQuery &query, LowerError *errorClass) {
   FailureOr<std::vector<KernelUnit>> result = failure();
   withElaborationStack([&] {

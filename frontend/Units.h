@@ -30,8 +30,8 @@ struct UnitQuery {
   size_t maxUnits = 256;   // more are an error that names what was multiplied
 };
 
-/// The units of a file: @instances multiplied out, where a -D of several values (`f16,bf16`) replaces
-/// what the file says of that parameter. Failure after at least one error.
+/// The units of a file: @instances multiplied out, where a -D of several values (`f16,bf16`)
+/// replaces what the file says of that parameter. Failure after at least one error.
 mlir::FailureOr<std::vector<KernelUnit>>
 listUnits(mlir::MLIRContext &context, const SourceFile &source, const ast::File &file,
           const LowerOptions &options, const UnitQuery &query, LowerError *error = nullptr);

@@ -3,7 +3,8 @@
 // Requires: phase LaidOut, no tk.dot_scaled.
 // Ensures:  no tk.dot is left. The right operand is in a shared buffer, the left one too unless the
 //           threads hold its fragments already, as they do after another product. A transposed operand
-//           is the buffer of what was transposed, with other strides. A depth K that is no power of two
+//           is the buffer of what was transposed, with other strides; products that share a tile share its
+//           buffer, so that nobody has to hold the tile for a later one. A depth K that is no power of two
 //           is cut into parts that are, each a product with views of the buffers; what the last part lacks of
 //           an instruction's depth is zeros in the buffers.
 // Fails:    never.
@@ -35,13 +36,18 @@ using namespace mlir;
 using namespace tk;
 
 namespace {
+/// What a buffer holds: a tile, and up to which depth zeros follow along an axis.
+using Content = std::tuple<Value, unsigned, int64_t>;
+using Buffers = DenseMap<Content, Value>;
+
 class Expansion {
 public:
-  explicit Expansion(Operation *op) : op(op), loc(op->getLoc()), builder(op), shared{builder, op->getLoc()} {}
+  Expansion(Operation *op, Buffers &buffers) : op(op), loc(op->getLoc()), builder(op), shared{builder, op->getLoc()}, buffers(buffers) {}
   void dot(DotOp op);
 
 private:
   Value operand(Value tile, unsigned depthAxis = 0, int64_t depth = 0);
+  Value bufferOf(Value tile, unsigned depthAxis, int64_t depth);
   Value spill(Value tile, unsigned depthAxis, int64_t depth);
   Value part(Value operand, unsigned depthAxis, int64_t first, int64_t depth);
   Value converted(Value tile, const LinearLayout &layout);
@@ -51,8 +57,15 @@ private:
   Location loc;
   OpBuilder builder;
   SharedBuilder shared;
+  Buffers &buffers; // of the products before this one
 };
 } // namespace
+
+/// Whether a buffer has been filled whenever the operation runs.
+static bool isFilledAt(Value buffer, Operation *op) {
+  Operation *alloc = buffer.getDefiningOp(), *here = alloc->getBlock()->findAncestorOpInBlock(*op);
+  return here && alloc->isBeforeInBlock(here);
+}
 
 /// The operation before which an operand is written: outside of the loops that do not change it.
 static Operation *anchorFor(Operation *op, Value tile) {
@@ -91,14 +104,25 @@ Value Expansion::spill(Value tile, unsigned depthAxis, int64_t depth) {
   return buffer;
 }
 
+/// The buffer that an earlier product had for the tile, or a new one.
+Value Expansion::bufferOf(Value tile, unsigned depthAxis, int64_t depth) {
+  if (depth <= shapeOf(tile)[depthAxis])
+    depthAxis = 0, depth = 0; // no zeros follow
+  Value &buffer = buffers[{tile, depthAxis, depth}];
+  if (!buffer || !isFilledAt(buffer, op)) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(anchorFor(op, tile));
+    buffer = spill(tile, depthAxis, depth);
+  }
+  return buffer;
+}
+
 /// The buffer with an operand's elements.
 Value Expansion::operand(Value tile, unsigned depthAxis, int64_t depth) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(anchorFor(op, tile));
   auto permute = tile.getDefiningOp<PermuteOp>();
   if (!permute)
-    return spill(tile, depthAxis, depth);
-  Value buffer = spill(permute.getValue(), unsigned(permute.getOrder()[depthAxis]), depth);
+    return bufferOf(tile, depthAxis, depth);
+  Value buffer = bufferOf(permute.getValue(), unsigned(permute.getOrder()[depthAxis]), depth);
   auto type = cast<tkg::BufType>(buffer.getType());
   SmallVector<int64_t> shape, strides;
   for (int64_t axis : permute.getOrder()) {
@@ -162,10 +186,11 @@ namespace {
 struct ExpandDots : tk::impl::ExpandDotsBase<ExpandDots> {
   void runOnOperation() override {
     SmallVector<DotOp> products;
+    Buffers buffers;
     getOperation().walk([&](DotOp dot) { products.push_back(dot); });
     for (DotOp dot : products) {
       SmallVector<Value> operands(dot->getOperands());
-      Expansion(dot).dot(dot);
+      Expansion(dot, buffers).dot(dot);
       dot->erase();
       for (Value operand : operands) // a transposition that is a view now
         if (auto permute = operand.getDefiningOp<PermuteOp>(); permute && permute->use_empty())

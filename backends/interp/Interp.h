@@ -35,6 +35,7 @@
 #include "ir/tk/TkDialect.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 

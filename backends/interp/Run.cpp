@@ -13,6 +13,8 @@
 #include "ir/diagnostics/Diagnostics.h"
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <system_error>
 #include <thread>
 
 using namespace mlir;
@@ -160,10 +162,23 @@ static bool runSideBySide(KernelOp kernel, const Program &program, const Binding
   for (unsigned i = 0; i < threads; ++i)
     workers.push_back(std::make_unique<Worker>(program, kernel, binding, options, &found));
   const InstanceOrder order(options, programs);
+  auto work = [&](unsigned i) {
+    try {
+      workers[i]->run(order, programs * i / threads, programs * (i + 1) / threads);
+    } catch (const std::bad_alloc &) {
+      found = true; // one worker may fit; where it does not, the caller is told
+    }
+  };
   std::vector<std::thread> pool;
-  for (unsigned i = 0; i < threads; ++i)
-    pool.emplace_back(
-        [&, i] { workers[i]->run(order, programs * i / threads, programs * (i + 1) / threads); });
+  pool.reserve(threads);
+  for (unsigned i = 1; i < threads; ++i) {
+    try {
+      pool.emplace_back(work, i);
+    } catch (const std::system_error &) { // no more threads
+      work(i);
+    }
+  }
+  work(0);
   for (std::thread &thread : pool)
     thread.join();
   if (found)

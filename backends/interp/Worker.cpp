@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <numeric>
 #include <random>
+#include <tuple>
 
 using namespace mlir;
 using namespace tk;
@@ -74,6 +76,8 @@ void Worker::addShadows(ArrayRef<BufferState *> sharing) {
       return;
     // calloc takes pages that are zero already.
     shadows.emplace_back(static_cast<uint32_t *>(std::calloc(elements + 1, 4)), std::free);
+    if (!shadows.back())
+      throw std::bad_alloc();
     for (BufferState *state : sharing)
       state->*place = shadows.back().get() + size_t(state->data - begin) / state->elementBytes;
   };

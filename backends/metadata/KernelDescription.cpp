@@ -37,8 +37,8 @@ Object tk::describeConfiguration(KernelOp kernel) {
   return Object{{"config", std::move(config)}, {"config_id", id ? id.str() : ""}};
 }
 
-/// Analyses rest on extents below the largest index, so the loader checks them. A name that a scalar
-/// has too is the scalar's, with its own range.
+/// Analyses rest on extents below the largest index, so the loader checks them. A name that a
+/// scalar has too is the scalar's, with its own range.
 static Object describeRanges(ArrayAttr args) {
   Object ranges;
   llvm::StringSet<> scalars;
@@ -63,8 +63,9 @@ Object tk::describeKernel(KernelOp kernel, Array variants) {
   Object entry;
   for (StringRef field : {"kernel", "instance", "args", "disjoint", "require"})
     entry[field] = attributeToJson(contract.get(field));
-  if (Attribute tune = contract.get("tune"))
-    entry["tune"] = attributeToJson(tune);
+  for (StringRef field : {"tune", "cost"})
+    if (Attribute value = contract.get(field))
+      entry[field] = attributeToJson(value);
   entry["ranges"] = describeRanges(contract.getAs<ArrayAttr>("args"));
   entry["noop_when"] = nullptr;
   entry["variants"] = std::move(variants);
@@ -81,7 +82,8 @@ class ParamList {
 public:
   void add(int64_t size, StringRef type, const Twine &value) {
     end = llvm::alignTo(end, size);
-    list.push_back(Object{{"at", end}, {"size", size}, {"type", type.str()}, {"value", value.str()}});
+    list.push_back(
+        Object{{"at", end}, {"size", size}, {"type", type.str()}, {"value", value.str()}});
     end += size;
   }
   Object finish() {
@@ -134,8 +136,11 @@ static Object describeInterpretedVariant(KernelOp kernel) {
   variant["symbol"] = kernel.getSymName().str();
   variant["block"] = Array{1, 1, 1};
   variant["grid"] = attributeToJson(contract.get("grid"));
-  variant["launch"] = Object{{"cooperative", cooperative}, {"coresident", false}, {"pdl", nullptr},
-                             {"traps", bool(options.getAs<BoolAttr>("asserts"))}, {"prints", false}};
+  variant["launch"] = Object{{"cooperative", cooperative},
+                             {"coresident", false},
+                             {"pdl", nullptr},
+                             {"traps", bool(options.getAs<BoolAttr>("asserts"))},
+                             {"prints", false}};
   variant["workspace"] = nullptr;
   variant["tensor_maps"] = Array{};
   variant["params"] = describeHostParams(contract.getAs<ArrayAttr>("args"));

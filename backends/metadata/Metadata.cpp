@@ -331,6 +331,15 @@ static void completeResources(Object &variant, const nvptx::Resources *counted) 
   setDefault(resources, "shared_dynamic", 0);
 }
 
+/// The first driver that compiles a version of PTX (PTX ISA, "Release Notes"), as cuDriverGetVersion
+/// has it.
+static int64_t driverOfPtx(int version) {
+  if (version >= 90)
+    return 13000 + (version - 90) * 10;
+  int minor = version - 80; // 8.0 came with 12.0; there is no 12.6 of its own
+  return 12000 + std::max(0, minor + (minor >= 6)) * 10;
+}
+
 /// PTX is compiled by the driver, for `compute_90a` instead of `sm_90a`.
 static void describePtx(Object &variant, StringRef ptx) {
   auto toCompute = [](std::optional<StringRef> text) {
@@ -341,6 +350,7 @@ static void describePtx(Object &variant, StringRef ptx) {
     (*target)["arch"] = toCompute(target->getString("arch"));
   variant["id"] = toCompute(variant.getString("id"));
   int version = nvptx::ptxVersionOf(ptx);
+  variant["driver_min"] = driverOfPtx(version);
   variant["ptx_isa"] = std::to_string(version / 10) + "." + std::to_string(version % 10);
 }
 
@@ -390,10 +400,24 @@ static bool completeKernel(Object &kernel, const Image &image,
   return true;
 }
 
+/// Whether a variant takes the bytes that a caller vouches for.
+static bool takesSpan(const Object &kernel) {
+  for (const Value &variant : *kernel.getArray("variants")) {
+    const Object *params = variant.getAsObject()->getObject("params");
+    const Array *list = params ? params->getArray("list") : nullptr;
+    for (const Value &entry : list ? *list : Array())
+      if (const Object *param = entry.getAsObject())
+        if (param->getString("value").value_or("").ends_with(".span"))
+          return true;
+  }
+  return false;
+}
+
 /// What a loader must know to read the arguments right.
 static Array featuresOf(const Array &kernels) {
-  bool optional = false, scratch = false;
-  for (const Value &kernel : kernels)
+  bool optional = false, scratch = false, span = false;
+  for (const Value &kernel : kernels) {
+    span |= takesSpan(*kernel.getAsObject());
     for (const Value &entry : *kernel.getAsObject()->getArray("args")) {
       const Object *arg = entry.getAsObject();
       if (!arg)
@@ -401,11 +425,14 @@ static Array featuresOf(const Array &kernels) {
       optional |= arg->getBoolean("optional").value_or(false);
       scratch |= arg->getString("access").value_or("") == "scratch";
     }
+  }
   Array features{"expr.1"};
   if (optional)
     features.push_back("optional.1");
   if (scratch)
     features.push_back("scratch.1");
+  if (span)
+    features.push_back("span.1");
   return features;
 }
 

@@ -70,6 +70,7 @@ static FunctionPassManager onLoops(int level) {
   counting.addPass(LoopFullUnrollPass(level));
   FunctionPassManager passes;
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(moving), /*UseMemorySSA=*/true));
+  passes.addPass(combining()); // trip counts are plainer after
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(counting)));
   return passes;
 }
@@ -83,7 +84,6 @@ static FunctionPassManager afterLoops(int level) {
   passes.addPass(ADCEPass());
   passes.addPass(SimplifyCFGPass(late));
   passes.addPass(LoopUnrollPass(LoopUnrollOptions(level)));
-  passes.addPass(combining());
   passes.addPass(DivRemPairsPass());
   passes.addPass(SimplifyCFGPass(last));
   return passes;

@@ -30,10 +30,13 @@ struct ThreadParity;
 
 namespace tk::nvptx {
 
-/// var + imm; a null variable is zero. Only i32 elements have an immediate.
+/// var + imm + uniform; a null value is zero. Only i32 elements have more than the variable. The uniform part
+/// is the same in all threads: where the registers of a tile differ in that alone, one of their addresses leads
+/// to all of them.
 struct Element {
   mlir::Value var;
   int64_t imm = 0;
+  mlir::Value uniform = {};
 };
 
 using Tile = llvm::SmallVector<Element>;
@@ -100,6 +103,10 @@ private:
 
   // MachineElementwise.cpp, MachineMath.cpp: one element
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
+  bool isRange(mlir::Value tile);
+  bool isOfRanges(mlir::Value tile);
+  bool foldStride(mlir::Operation *op);
+  bool foldSum(mlir::Operation *op);
   bool foldOffset(mlir::Operation *op);
   llvm::SmallVector<unsigned> firstAlike(mlir::Value tile);
   mlir::Value element(mlir::Operation *op, mlir::ValueRange operands);
@@ -201,6 +208,7 @@ private:
   mlir::LogicalResult lowerPointerStore(StoreOp op);
   void lowerPtrAdd(PtrAddOp op);
   bool extendRange(mlir::Operation *op);
+  mlir::Value moved(mlir::Value base, mlir::Value offset, int64_t bytes);
   void lowerPrefetch(PrefetchOp op);
   void lowerPresent(PresentOp op);
   mlir::Value viewAddress(mlir::Value view);
@@ -350,6 +358,7 @@ private:
   llvm::DenseSet<mlir::Operation *> exactOffsets; // i32 arithmetic known not to wrap
   ScalarAnalysis known; // by facts of this variant, which the loader has checked
   ContiguityAnalysis contiguity{known};
+  llvm::DenseSet<mlir::Operation *> ofRanges;     // those that keep apart what registers differ in
 };
 
 /// The kernels' description (docs/metadata.md) without resources and images, as JSON text. Each

@@ -15,17 +15,74 @@ using namespace mlir;
 using namespace tk;
 using namespace tk::nvptx;
 
-/// A sum, difference or product of an i32 tile whose elements keep their constant apart. True when
-/// done.
+static Operation *behindShapes(Value tile) {
+  while (isa_and_nonnull<ExpandDimsOp, BroadcastOp>(tile.getDefiningOp()))
+    tile = tile.getDefiningOp()->getOperand(0);
+  return tile.getDefiningOp();
+}
+
+/// Whether the tile's elements are coordinates and a constant.
+bool Machine::isRange(Value tile) { return isa_and_nonnull<ArangeOp>(behindShapes(tile)); }
+
+/// Whether they are sums of such ranges, times scalars too.
+bool Machine::isOfRanges(Value tile) { return isRange(tile) || ofRanges.contains(behindShapes(tile)); }
+
+/// An offset's range times a scalar, as rows times their stride: registers differ in a product that all threads share.
+/// Every part is at most the whole, which is known to fit. True when done.
+bool Machine::foldStride(Operation *op) {
+  Value range = op->getOperand(0), factor = op->getOperand(1);
+  if (!isRange(range))
+    std::swap(range, factor);
+  auto splat = factor.getDefiningOp<SplatOp>();
+  if (!isRange(range) || !splat || !llvm::all_of(tiles[range], [](const Element &e) { return e.imm >= 0; }))
+    return false;
+  Value stride = scalar(splat.getValue());
+  std::map<std::pair<void *, int64_t>, Value> products;
+  auto product = [&](Value value, int64_t number) {
+    Value &known = products[{value.getAsOpaquePointer(), number}];
+    if (!known && (value || number))
+      known = LLVM::MulOp::create(builder, loc, value ? value : integer(number, 32), stride, kNoWrap);
+    return known;
+  };
+  Tile result;
+  for (const Element &element : tiles[range])
+    result.push_back({product(element.var, 0), 0, product({}, element.imm)});
+  tiles[op->getResult(0)] = std::move(result);
+  return true;
+}
+
+/// The sum of two such offsets, part by part. True when done.
+bool Machine::foldSum(Operation *op) {
+  if (!isOfRanges(op->getOperand(0)) || !isOfRanges(op->getOperand(1)))
+    return false;
+  std::map<std::pair<void *, void *>, Value> sums;
+  auto sum = [&](Value x, Value y) {
+    if (!x || !y)
+      return x ? x : y;
+    Value &known = sums[{x.getAsOpaquePointer(), y.getAsOpaquePointer()}];
+    if (!known)
+      known = LLVM::AddOp::create(builder, loc, x, y, kNoWrap);
+    return known;
+  };
+  Tile result;
+  for (auto [x, y] : llvm::zip(tiles[op->getOperand(0)], tiles[op->getOperand(1)]))
+    result.push_back({sum(x.var, y.var), x.imm + y.imm, sum(x.uniform, y.uniform)});
+  tiles[op->getResult(0)] = std::move(result);
+  return true;
+}
+
+/// A sum or product of an i32 tile whose elements keep apart what registers differ in. True when done.
 bool Machine::foldOffset(Operation *op) {
   if (!isa<arith::AddIOp, arith::MulIOp>(op) || !isa<RankedTensorType>(op->getResult(0).getType()) ||
       !elementTypeOf(op->getResult(0).getType()).isInteger(32))
     return false;
+  if (exactOffsets.contains(op) && (isa<arith::MulIOp>(op) ? foldStride(op) : foldSum(op)))
+    return ofRanges.insert(op).second;
   const Tile &a = tiles[op->getOperand(0)], &b = tiles[op->getOperand(1)];
-  auto allConstant = [](const Tile &tile) {
-    return llvm::all_of(tile, [](const Element &e) { return !e.var; });
-  };
-  if (!allConstant(a) && !allConstant(b))
+  auto hasUniform = [](const Element &e) { return bool(e.uniform); };
+  auto isConstant = [](const Element &e) { return !e.var; };
+  if (llvm::any_of(a, hasUniform) || llvm::any_of(b, hasUniform) ||
+      (!llvm::all_of(a, isConstant) && !llvm::all_of(b, isConstant)))
     return false;
   Tile result;
   std::map<std::pair<void *, int64_t>, Value> products;
@@ -100,6 +157,7 @@ LogicalResult Machine::lowerElementwise(Operation *op) {
       operands.push_back(isTile ? materialize(e) : e.var);
       key.push_back(e.var.getAsOpaquePointer());
       key.push_back(reinterpret_cast<void *>(e.imm));
+      key.push_back(e.uniform.getAsOpaquePointer());
     }
     Value &value = known[key];
     if (!value)

@@ -19,26 +19,28 @@ static int64_t bytesOf(Type machineType) {
   return machineType.isInteger(1) ? 1 : machineType.getIntOrFloatBitWidth() / 8;
 }
 
+/// base + offset * bytes, made once in each block.
+Value Machine::moved(Value base, Value offset, int64_t bytes) {
+  if (!offset)
+    return base;
+  Value &known = addresses[{base, offset}];
+  if (!known) {
+    if (offset.getType().isInteger(32))
+      offset = LLVM::SExtOp::create(builder, loc, builder.getI64Type(), offset);
+    Value scaled = LLVM::MulOp::create(builder, loc, offset, integer(bytes, 64));
+    known = LLVM::GEPOp::create(builder, loc, LLVM::LLVMPointerType::get(context, 1), builder.getI8Type(), base,
+                                ArrayRef<LLVM::GEPArg>{scaled});
+  }
+  return known;
+}
+
 /// base + offset, the variable part first, so that the registers of a tile share it.
 Value Machine::pointer(Value base, const Element &offset, Type pointee) {
-  auto type = LLVM::LLVMPointerType::get(context, 1);
   int64_t bytes = elementBits(pointee) / 8;
-  Type i8 = builder.getI8Type();
-  Value address = base;
-  if (offset.var) {
-    Value &known = addresses[{base, offset.var}];
-    if (!known) {
-      Value index = offset.var;
-      if (index.getType().isInteger(32))
-        index = LLVM::SExtOp::create(builder, loc, builder.getI64Type(), index);
-      Value scaled = LLVM::MulOp::create(builder, loc, index, integer(bytes, 64));
-      known = LLVM::GEPOp::create(builder, loc, type, i8, base, ArrayRef<LLVM::GEPArg>{scaled});
-    }
-    address = known;
-  }
+  Value address = moved(moved(base, offset.var, bytes), offset.uniform, bytes);
   if (offset.imm == 0)
     return address;
-  return LLVM::GEPOp::create(builder, loc, type, i8, address,
+  return LLVM::GEPOp::create(builder, loc, LLVM::LLVMPointerType::get(context, 1), builder.getI8Type(), address,
                              ArrayRef<LLVM::GEPArg>{integer(offset.imm * bytes, 64)});
 }
 
@@ -283,16 +285,8 @@ LogicalResult Machine::lowerPointerStore(StoreOp op) {
 /// A range as i64: its constants are added after the lane's part is extended, so that LLVM sees no
 /// extended sum and the registers of a tile differ in a constant. True when `op` is such.
 bool Machine::extendRange(Operation *op) {
-  Value range = op->getOperand(0);
-  while (Operation *shape = range.getDefiningOp()) {
-    if (isa<ArangeOp>(shape))
-      break;
-    if (!isa<ExpandDimsOp, BroadcastOp>(shape))
-      return false;
-    range = shape->getOperand(0);
-  }
   Type i64 = builder.getI64Type();
-  if (!range.getDefiningOp() || elementTypeOf(op->getResult(0).getType()) != i64)
+  if (!isRange(op->getOperand(0)) || elementTypeOf(op->getResult(0).getType()) != i64)
     return false;
   llvm::DenseMap<Value, Value> lanes;
   std::map<std::pair<void *, int64_t>, Value> sums;

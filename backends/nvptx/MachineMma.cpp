@@ -126,11 +126,8 @@ Machine::MatrixStep Machine::matrixStep(tkg::MmaOp op, const MatrixTiling &tilin
 SmallVector<Value> Machine::matrixInstruction(const MatrixStep &step, ArrayRef<Value> a, ArrayRef<Value> b,
                                               ArrayRef<Value> sums) {
   SmallVector<Value> operands;
-  for (ArrayRef<Value> words : {a, b})
-    for (Value word : words)
-      operands.push_back(step.isHalf
-                             ? LLVM::BitcastOp::create(builder, loc, VectorType::get({2}, builder.getF16Type()), word).getResult()
-                             : word);
+  llvm::append_range(operands, a);
+  llvm::append_range(operands, b);
   llvm::append_range(operands, sums);
   auto type = LLVM::LLVMStructType::getLiteral(context, SmallVector<Type>(sums.size(), sums[0].getType()));
   Value result = intrinsic(step.intrinsic, type, operands);
@@ -156,9 +153,8 @@ static std::pair<Value, Value> tf32Pieces(OpBuilder &builder, Location loc, Valu
 Machine::MatrixPieces Machine::matrixPieces(const MatrixStep &step, const Fragments &fragments, unsigned number) {
   MatrixPieces pieces{fragmentWords(fragments, number), {}};
   bool isFp8 = step.kind == MatrixKind::Fp8 && step.isHalf;
-  if (step.kind != MatrixKind::Tf32 && !isFp8)
-    return pieces;
-  for (Value &word : pieces[0]) {
+  bool isCut = step.kind == MatrixKind::Tf32 || isFp8;
+  for (Value &word : isCut ? MutableArrayRef<Value>(pieces[0]) : MutableArrayRef<Value>()) {
     if (!isFp8 && step.products.size() == 1) { // half way between two it goes to the even one, which no instruction of sm_80 does
       Value x = LLVM::BitcastOp::create(builder, loc, builder.getF32Type(), word);
       word = LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), roundedToTf32(x));
@@ -168,6 +164,10 @@ Machine::MatrixPieces Machine::matrixPieces(const MatrixStep &step, const Fragme
     word = first;
     pieces[1].push_back(second);
   }
+  if (step.isHalf)
+    for (SmallVector<Value> &words : pieces)
+      for (Value &word : words)
+        word = LLVM::BitcastOp::create(builder, loc, VectorType::get({2}, builder.getF16Type()), word);
   return pieces;
 }
 

@@ -30,12 +30,15 @@ Value Machine::integer(int64_t value, unsigned bits) {
 }
 
 Value Machine::materialize(const Element &element) {
-  if (!element.var)
+  Value sum = element.var;
+  if (element.uniform)
+    sum = sum ? LLVM::AddOp::create(builder, loc, sum, element.uniform, LLVM::IntegerOverflowFlags::none).getResult()
+              : element.uniform;
+  if (!sum)
     return integer(element.imm, 32);
   if (element.imm == 0)
-    return element.var;
-  return LLVM::AddOp::create(builder, loc, element.var, integer(element.imm, 32),
-                             LLVM::IntegerOverflowFlags::none);
+    return sum;
+  return LLVM::AddOp::create(builder, loc, sum, integer(element.imm, 32), LLVM::IntegerOverflowFlags::none);
 }
 
 Value Machine::scalar(Value value) { return scalars.at(value); }

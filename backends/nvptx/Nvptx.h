@@ -1,7 +1,7 @@
 //===- Nvptx.h - from phase Ordered to a cubin, for NVIDIA ------------------===//
 //
 // The stages in order: machine passes (LLVM dialect, phase Machine), translation to LLVM IR,
-// libdevice and O3, PTX, ptxas. Each is a call of its own, so that a driver can stop after any and
+// libdevice and LLVM's passes, PTX, ptxas. Each is a call of its own, so that a driver can stop after any and
 // start at any. All errors go through the MLIRContext's diagnostics.
 //
 // A module in phase Machine carries the kernels' description (docs/metadata.md without resources
@@ -29,12 +29,13 @@ void addLineTables(mlir::OpPassManager &manager);
 /// Registers LLVM's NVPTX target once; cheap when repeated.
 void initializeLlvm();
 
-/// Machine to LLVM IR, not yet optimized.
+/// Machine to LLVM IR, not yet optimized. What has no LLVM operation becomes assembly in `module` itself: a copy
+/// would take as long as the translation.
 mlir::FailureOr<std::unique_ptr<llvm::Module>> translateToLlvm(mlir::ModuleOp module,
                                                                llvm::LLVMContext &context,
                                                                const Target &target);
 
-/// Links what is called from libdevice (read only when something is), then runs LLVM's pipeline at
+/// Links what is called from libdevice (read only when something is), then runs LLVM's passes (LlvmPasses.h) at
 /// `optLevel` (0 to 3). `libdevicePath` may be empty when nothing is called.
 mlir::LogicalResult optimize(llvm::Module &module, const Target &target,
                              const std::string &libdevicePath, int optLevel, mlir::Location loc);

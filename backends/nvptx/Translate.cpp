@@ -221,22 +221,20 @@ void nvptx::initializeLlvm() {
 
 FailureOr<std::unique_ptr<llvm::Module>>
 nvptx::translateToLlvm(ModuleOp module, llvm::LLVMContext &context, const Target &target) {
-  // The module stays as it is; the copy gets the assembly.
-  OwningOpRef<ModuleOp> copy = module.clone();
-  copy->walk([](tkg::PtxLoadOp op) { expandLoad(op); });
-  copy->walk([](tkg::PtxStoreOp op) { expandStore(op); });
-  copy->walk([](tkg::PtxPrefetchOp op) { expandPrefetch(op); });
-  copy->walk([](tkg::PtxAtomOp op) { expandAtom(op); });
+  module.walk([](tkg::PtxLoadOp op) { expandLoad(op); });
+  module.walk([](tkg::PtxStoreOp op) { expandStore(op); });
+  module.walk([](tkg::PtxPrefetchOp op) { expandPrefetch(op); });
+  module.walk([](tkg::PtxAtomOp op) { expandAtom(op); });
   std::optional<std::string> description = descriptionOf(module);
-  for (NamedAttribute attribute : llvm::to_vector((*copy)->getAttrs()))
+  for (NamedAttribute attribute : llvm::to_vector(module->getAttrs()))
     if (attribute.getName().getValue().starts_with("tk."))
-      (*copy)->removeAttr(attribute.getName());
+      module->removeAttr(attribute.getName());
   DialectRegistry registry;
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
   module.getContext()->appendDialectRegistry(registry);
-  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(*copy, context, "tkc");
+  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(module, context, "tkc");
   if (!result) {
     emit<diag::TranslationFailed>(module.getLoc(), "MLIR's translation gave up");
     return failure();

@@ -5,8 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <array>
 #include <map>
-#include <set>
 
 using namespace tk;
 using llvm::ArrayRef;
@@ -29,16 +29,17 @@ Wavefronts tk::wavefrontsOf(ArrayRef<std::optional<int64_t>> addresses, int64_t 
   Wavefronts sum;
   size_t together = std::min<size_t>(addresses.size(), size_t(std::min(kBanks, kRowBytes / bytes)));
   for (size_t first = 0; first < addresses.size(); first += together) {
-    std::map<int64_t, std::set<int64_t>> wordsOfBank;
+    SmallVector<int64_t, 4 * kBanks> words;
     for (std::optional<int64_t> address : addresses.slice(first, together))
-      for (int64_t at = 0; address && at < bytes; at += std::min(bytes, kBankBytes)) {
-        int64_t word = (*address + at) / kBankBytes;
-        wordsOfBank[word % kBanks].insert(word);
-      }
-    size_t most = 0;
-    for (const auto &[bank, words] : wordsOfBank)
-      most = std::max(most, words.size());
-    sum += {int64_t(most), most ? 1 : 0};
+      for (int64_t at = 0; address && at < bytes; at += std::min(bytes, kBankBytes))
+        words.push_back((*address + at) / kBankBytes);
+    llvm::sort(words);
+    words.erase(llvm::unique(words), words.end());
+    std::array<int64_t, kBanks> wordsOfBank{};
+    for (int64_t word : words)
+      ++wordsOfBank[word % kBanks];
+    int64_t most = *llvm::max_element(wordsOfBank);
+    sum += {most, most ? 1 : 0};
   }
   return sum;
 }

@@ -513,13 +513,15 @@ LinearLayout LayoutPlan::distribute(const Class &tiles, int64_t vector) {
 }
 
 /// Rows stay within a warp where they are reduced, or where products follow one another: there the
-/// accumulator of the first is the left operand of the second.
+/// accumulator of the first is the left operand of the second. The latter only saves a way through shared
+/// memory, which is less than what warps without rows of their own would do again.
 LinearLayout LayoutPlan::chooseOwn(Class &tiles) {
   if (tiles.tiling) {
-    bool rowsInWarp = tiles.reducedOverLast || tiles.feedsProduct;
     MatrixTiling &t = *tiles.tiling;
+    bool hasRowsForAll = t.m >= machine.warps * t.instruction().m;
+    bool rowsInWarp = tiles.reducedOverLast || (hasRowsForAll && (tiles.feedsProduct || tiles.afterProduct));
     SmallVector<int32_t, 2> batch = t.batch;
-    t = tileProduct(t.kind, t.m, t.n, t.k, machine.warps, rowsInWarp || tiles.afterProduct, batch);
+    t = tileProduct(t.kind, t.m, t.n, t.k, machine.warps, rowsInWarp, batch);
     t.pairsColumns = tiles.pairsColumns && tiles.onlyBytes && int64_t(llvm::PowerOf2Ceil(t.n)) / t.warpsN >= 16;
     return accumulatorLayout(t);
   }

@@ -52,19 +52,71 @@ tk.kernel @held(%n: i64) attributes {contract = #contract} {
   tk.return
 }
 
-// A transposed operand is a view of the other one's buffer; without an instruction for it the product is
-// made of multiply-adds.
+// A transposed operand is a view of the buffer of what was transposed, which the other operand has too; without
+// an instruction for it the product is made of multiply-adds.
 // CHECK-LABEL: tk.kernel @transposed(
-// CHECK: tkg.alloc
 // CHECK: %[[B:.*]] = tkg.alloc : <64x32xf16, strides = 40, 1>
+// CHECK-NOT: tkg.alloc
 // CHECK: %[[V:.*]] = tkg.buf_view %[[B]] offset 0 : <64x32xf16, strides = 40, 1> -> <32x64xf16, strides = 1, 40>
 // CHECK-NOT: tk.permute
-// CHECK: tkg.dot %{{.*}}, %[[V]], %{{.*}} input "exact"
+// CHECK: tkg.dot %[[B]], %[[V]], %{{.*}} input "exact"
 tk.kernel @transposed(%n: i64) attributes {contract = #contract} {
   %a = arith.constant dense<1.0> : tensor<64x32xf16, #full_a>
   %t = tk.permute %a [1, 0] : tensor<64x32xf16, #full_a> -> tensor<32x64xf16, #full_b>
   %c = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
   %d = tk.dot %a, %t, %c : tensor<64x32xf16, #full_a>, tensor<32x64xf16, #full_b>, tensor<64x64xf32, #acc>
+  tk.return
+}
+
+// A tile that two loops multiply by, transposed there, is written once, before the first.
+// CHECK-LABEL: tk.kernel @shared_by_loops(
+// CHECK: %[[B:.*]] = tkg.alloc : <64x32xf16, strides = 40, 1>
+// CHECK: tkg.buf_store %{{.*}}, %[[B]]
+// CHECK: scf.for
+// CHECK-NOT: tkg.alloc
+// CHECK: tkg.mma %{{.*}}, %{{.*}}, %{{.*}} : tensor<64x32xf16,
+// CHECK: scf.for
+// CHECK-NOT: tkg.alloc
+// CHECK: %[[V:.*]] = tkg.buf_view %[[B]]
+// CHECK: tkg.mma %{{.*}}, %[[V]], %{{.*}} : tensor<64x32xf16,
+tk.kernel @shared_by_loops(%n: i64) attributes {contract = #contract} {
+  %a = arith.constant dense<1.0> : tensor<64x32xf16, #left>
+  %b = arith.constant dense<2.0> : tensor<64x32xf16, #full_a>
+  %c = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c) -> (tensor<64x64xf32, #acc>) : i64 {
+    %t = tk.permute %b [1, 0] : tensor<64x32xf16, #full_a> -> tensor<32x64xf16, #full_b>
+    %d = tk.dot %a, %t, %s {tkg.tiling = #tiling} : tensor<64x32xf16, #left>, tensor<32x64xf16, #full_b>, tensor<64x64xf32, #acc>
+    scf.yield %d : tensor<64x64xf32, #acc>
+  }
+  %q = scf.for %i = %c0 to %n step %c1 iter_args(%s = %r) -> (tensor<64x64xf32, #acc>) : i64 {
+    %t = tk.permute %b [1, 0] : tensor<64x32xf16, #full_a> -> tensor<32x64xf16, #full_b>
+    %d = tk.dot %a, %t, %s {tkg.tiling = #tiling} : tensor<64x32xf16, #left>, tensor<32x64xf16, #full_b>, tensor<64x64xf32, #acc>
+    scf.yield %d : tensor<64x64xf32, #acc>
+  }
+  tk.return
+}
+
+// Where only one branch has written the tile, the other writes it too.
+// CHECK-LABEL: tk.kernel @branches(
+// CHECK: scf.if
+// CHECK: tkg.buf_store
+// CHECK: else
+// CHECK: tkg.buf_store
+tk.kernel @branches(%n: i64) attributes {contract = #contract} {
+  %a = arith.constant dense<1.0> : tensor<64x32xf16, #left>
+  %b = arith.constant dense<1.0> : tensor<32x64xf16, #full_b>
+  %c = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %c1 = arith.constant 1 : i64
+  %one = arith.cmpi eq, %n, %c1 : i64
+  %r = scf.if %one -> (tensor<64x64xf32, #acc>) {
+    %d = tk.dot %a, %b, %c {tkg.tiling = #tiling} : tensor<64x32xf16, #left>, tensor<32x64xf16, #full_b>, tensor<64x64xf32, #acc>
+    scf.yield %d : tensor<64x64xf32, #acc>
+  } else {
+    %d = tk.dot %a, %b, %c {tkg.tiling = #tiling} : tensor<64x32xf16, #left>, tensor<32x64xf16, #full_b>, tensor<64x64xf32, #acc>
+    scf.yield %d : tensor<64x64xf32, #acc>
+  }
   tk.return
 }
 

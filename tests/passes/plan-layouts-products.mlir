@@ -66,3 +66,25 @@ tk.kernel @mixed_fp8(%n: i64) attributes {contract = #contract} {
   %d = tk.dot %a, %b, %c : tensor<64x64xf8E4M3FN>, tensor<64x32xf8E5M2>, tensor<64x32xf32>
   tk.return
 }
+
+// Where the result is the left operand of the next product, rows stay within a warp as long as each warp has
+// rows of its own. With 32 rows two of four would compute what the others have.
+// CHECK-LABEL: tk.kernel @chain(
+// CHECK: tk.dot {{.*}}m = 64 : i32, n = 64 : i32, warps_m = 4 : i32, warps_n = 1 : i32
+// CHECK: tk.dot {{.*}}m = 64 : i32, n = 64 : i32, warps_m = 4 : i32, warps_n = 1 : i32
+// CHECK: tk.dot {{.*}}m = 32 : i32, n = 64 : i32, warps_m = 2 : i32, warps_n = 2 : i32
+// CHECK: tk.dot {{.*}}m = 32 : i32, n = 64 : i32, warps_m = 2 : i32, warps_n = 2 : i32
+tk.kernel @chain(%n: i64) attributes {contract = #contract} {
+  %b = arith.constant dense<1.0> : tensor<64x64xf16>
+  %a = arith.constant dense<1.0> : tensor<64x64xf16>
+  %c = arith.constant dense<0.0> : tensor<64x64xf32>
+  %d = tk.dot %a, %b, %c : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+  %e = tk.cast %d : tensor<64x64xf32> -> tensor<64x64xf16>
+  %f = tk.dot %e, %b, %c : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+  %g = arith.constant dense<1.0> : tensor<32x64xf16>
+  %h = arith.constant dense<0.0> : tensor<32x64xf32>
+  %i = tk.dot %g, %b, %h : tensor<32x64xf16>, tensor<64x64xf16>, tensor<32x64xf32>
+  %j = tk.cast %i : tensor<32x64xf32> -> tensor<32x64xf16>
+  %k = tk.dot %j, %b, %h : tensor<32x64xf16>, tensor<64x64xf16>, tensor<32x64xf32>
+  tk.return
+}

@@ -1,5 +1,6 @@
 """Launching on the CPU device: every kind of argument, what is refused, what a kernel does wrong."""
 
+import resource
 import threading
 import unittest
 
@@ -105,6 +106,7 @@ class Launches(unittest.TestCase):
         self.assertRegex(str(caught.exception), r"k\.tk:4:\d+: TK5001: program \(2, 0, 0\) loads from `x`")
 
     def test_wrong_arguments_are_refused(self):
+        import tkcrt  # pylint: disable=import-outside-toplevel
         frozen = self.y.copy()
         frozen.flags.writeable = False
         for arguments, words in (
@@ -121,8 +123,10 @@ class Launches(unittest.TestCase):
             self.assertIn(words, str(caught.exception))
         with self.assertRaises(TypeError) as caught:
             self.scale(self.x, self.y, size=3)
-        self.assertIn("no option 'size'; there are check_overlap, sms, variant, workspace",
-                      str(caught.exception))
+        self.assertIn("unexpected keyword argument 'size'", str(caught.exception))
+        with self.assertRaises(tkcrt.Error) as caught:
+            self.scale(self.x, self.y, variant=7)
+        self.scale(self.x, self.y, 0)  # the option does not stay
         np.testing.assert_array_equal(self.y, 0)
 
     def test_a_read_only_array_may_be_read(self):
@@ -146,6 +150,23 @@ class Launches(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(wrong, [])
+
+
+    def test_a_launch_that_finds_no_memory_is_refused(self):
+        import tkcrt  # pylint: disable=import-outside-toplevel
+        x, y = np.ones(20_000_000, np.float32), np.ones(20_000_000, np.float32)
+        with open("/proc/self/statm", encoding="ascii") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        limits = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (used + (60 << 20), limits[1]))
+        try:
+            with self.assertRaises(tkcrt.Error) as caught:
+                self.scale(x, y)
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, limits)
+        self.assertEqual(caught.exception.status, "TKC_E_NOMEM")
+        self.scale(x, y)
+        self.assertTrue((y == 2).all())
 
 
 class Modules(unittest.TestCase):

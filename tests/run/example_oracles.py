@@ -406,9 +406,9 @@ def fp8_block(rng, size):
 # --- 14: recurrences --------------------------------------------------------------------------------
 
 
-@case("14_gated_delta", "gated_delta", (1, 32, 2, True), (2, 40, 1, False))
+@case("14_gated_delta", "gated_delta", (1, 32, 2, True, 16), (2, 40, 1, False, 16), (1, 70, 1, True, 64), (1, 24, 1, True, 8))
 def gated_delta(rng, size):
-    batch, s, h, state = size
+    batch, s, h, state, chunk = size
     dk, dv = 16, 16
     q, k = (rng.standard_normal((batch, s, h, dk)) / 4 for _ in range(2))
     v = rng.standard_normal((batch, s, h, dv))
@@ -431,7 +431,7 @@ def gated_delta(rng, size):
     if state:
         args.update(h0=h0, ht="empty:f32:%dx%dx%dx%d" % h0.shape)
         want["ht"] = st
-    return Case(args, want, ["T=f16", "DK=16", "DV=16", "BV=16", "C=16"], rtol=2e-2, atol=2e-2)
+    return Case(args, want, ["T=f16", "DK=16", "DV=16", "BV=16", "C=%d" % chunk], rtol=2e-2, atol=2e-2)
 
 
 @case("14_gated_delta", "selective_scan", (1, 32, 32), (2, 21, 40))

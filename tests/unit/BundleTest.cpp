@@ -1,7 +1,7 @@
 //===- BundleTest.cpp - the file of bundles, linking, embedding -----------------------===//
 
-#include "backends/metadata/Metadata.h"
 #include "bundle/Bundle.h"
+#include "backends/metadata/Metadata.h"
 #include "bundle/Embed.h"
 #include "bundle/Link.h"
 #include "bundle/Report.h"
@@ -26,7 +26,8 @@ static Bundle makeBundle(StringRef arch, std::string image, StringRef configId =
   for (int64_t each : {8, 4, 2})
     configs.push_back(Object{{"warps", each}});
   Object variant{
-      {"id", llvm::formatv("{0}/{1}/{2}w{3}", arch, guarded ? "aligned" : "any", configId, warps).str()},
+      {"id",
+       llvm::formatv("{0}/{1}/{2}w{3}", arch, guarded ? "aligned" : "any", configId, warps).str()},
       {"default_rank", 0},
       {"target", Object{{"vendor", "nvidia"}, {"arch", arch}, {"match", "exact"}}},
       {"image", 0},
@@ -35,15 +36,20 @@ static Bundle makeBundle(StringRef arch, std::string image, StringRef configId =
       {"config_id", configId},
       {"when", guarded ? Array{Array{"gt", "N", 0}} : Array{}},
       {"params", Object{}}};
-  Object kernel{{"kernel", "k"},       {"instance", Object{{"D", 64}}},
-                {"abi_hash", "b3:01"}, {"args", Array{}},
-                {"noop_when", noopWhen}, {"tune", Object{{"configs", std::move(configs)}}},
+  Object kernel{{"kernel", "k"},
+                {"instance", Object{{"D", 64}}},
+                {"abi_hash", "b3:0123456789abcdef"},
+                {"args", Array{}},
+                {"noop_when", noopWhen},
+                {"tune", Object{{"configs", std::move(configs)}}},
                 {"variants", Array{std::move(variant)}}};
   Object document{{"schema", "tkc.kernel/1.0"},
                   {"needs", Array{"expr.1"}},
                   {"producer", Object{{"tkc", "0.1.0"}, {"inputs", Array{}}, {"linked", Array{}}}},
-                  {"images", Array{Object{{"kind", "cubin"}, {"path", "image"},
-                                          {"size", int64_t(image.size())}, {"sha256", sha256Hex(image)}}}},
+                  {"images", Array{Object{{"kind", "cubin"},
+                                          {"path", "image"},
+                                          {"size", int64_t(image.size())},
+                                          {"sha256", sha256Hex(image)}}}},
                   {"kernels", Array{std::move(kernel)}}};
   llvm::Expected<Bundle> bundle =
       bundleOf(printJson(std::move(document), /*compact=*/true), std::move(image));
@@ -93,8 +99,8 @@ static std::string withJson(StringRef file, StringRef from, StringRef to) {
 }
 
 TEST_CASE("a bundle reads back as it was written", "[bundle]") {
-  std::string image = GENERATE(std::string("x"), noise(5000), repeated("tile ", 2000),
-                               std::string(4 << 20, '\0'));
+  std::string image =
+      GENERATE(std::string("x"), noise(5000), repeated("tile ", 2000), std::string(4 << 20, '\0'));
   Bundle bundle = makeBundle("sm_80", image);
   std::string file = writeBundle(bundle);
   CHECK(file == writeBundle(bundle));
@@ -143,20 +149,29 @@ TEST_CASE("sizes are refused before anything is allocated", "[bundle]") {
   std::string stored = llvm::formatv("\"stored\":{0}", read->storage[0].stored);
   std::string offset = llvm::formatv("\"offset\":{0}", read->storage[0].offset);
   using Catch::Matchers::Contains;
-  CHECK_THAT(reasonOf(withJson(file, "\"size\":500", "\"size\":268435457")), Contains("out of bounds"));
-  CHECK_THAT(reasonOf(withJson(file, "\"size\":500", "\"size\":500000")), Contains("out of bounds"));
+  CHECK_THAT(reasonOf(withJson(file, "\"size\":500", "\"size\":268435457")),
+             Contains("out of bounds"));
+  CHECK_THAT(reasonOf(withJson(file, "\"size\":500", "\"size\":500000")),
+             Contains("out of bounds"));
   CHECK_THAT(reasonOf(withJson(file, "\"size\":500", "\"size\":-10")), Contains("out of bounds"));
   CHECK_THAT(reasonOf(withJson(file, "\"size\":500", "\"size\":499")), Contains("damaged"));
-  CHECK_THAT(reasonOf(withJson(file, stored, "\"stored\":9223372036854775807")), Contains("outside"));
+  CHECK_THAT(reasonOf(withJson(file, stored, "\"stored\":9223372036854775807")),
+             Contains("outside"));
   CHECK_THAT(reasonOf(withJson(file, stored, "\"stored\":0")), Contains("outside"));
   CHECK_THAT(reasonOf(withJson(file, offset, "\"offset\":128")), Contains("outside"));
-  CHECK_THAT(reasonOf(withJson(file, offset, "\"offset\":9223372036854775744")), Contains("outside"));
-  CHECK_THAT(reasonOf(withJson(file, "\"codec\":\"zstd\"", "\"codec\":\"lzma\"")), Contains("lzma"));
-  CHECK_THAT(reasonOf(withJson(file, "\"image\":0", "\"image\":1")), Contains("kernels[0].variants[0]"));
-  CHECK_THAT(reasonOf(withJson(file, "\"needs\":", "\"needs\":" + repeated("[", 100) +
-                                                       repeated("]", 100) + ",\"x\":")),
+  CHECK_THAT(reasonOf(withJson(file, offset, "\"offset\":9223372036854775744")),
+             Contains("outside"));
+  CHECK_THAT(reasonOf(withJson(file, "\"codec\":\"zstd\"", "\"codec\":\"lzma\"")),
+             Contains("lzma"));
+  CHECK_THAT(reasonOf(withJson(file, "\"image\":0", "\"image\":1")),
+             Contains("kernels[0].variants[0]"));
+  CHECK_THAT(reasonOf(withJson(file, "\"needs\":",
+                               "\"needs\":" + repeated("[", 100) + repeated("]", 100) + ",\"x\":")),
              Contains("nests too deeply"));
-  CHECK_THAT(reasonOf(withJson(file, "tkc.kernel/1.0", "tkc.kernel/2.0")), Contains("tkc.kernel/2.0"));
+  CHECK_THAT(reasonOf(withJson(file, "b3:0123", "b3:0;{}")), Contains("kernels[0]"));
+  CHECK_THAT(reasonOf(withJson(file, "\"args\":[]", "\"args\":[1]")), Contains("kernels[0]"));
+  CHECK_THAT(reasonOf(withJson(file, "tkc.kernel/1.0", "tkc.kernel/2.0")),
+             Contains("tkc.kernel/2.0"));
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,10 +179,12 @@ TEST_CASE("sizes are refused before anything is allocated", "[bundle]") {
 //===----------------------------------------------------------------------===//
 
 TEST_CASE("linking does not depend on order, nor on what was linked before", "[bundle]") {
-  std::vector<LinkInput> inputs = {
-      {"a", makeBundle("sm_80", "one", "", 4)},        {"b", makeBundle("sm_90a", "two", "", 4)},
-      {"c", makeBundle("sm_80", "one", "", 8)},        {"d", makeBundle("compute_80", "three", "", 4)},
-      {"e", makeBundle("sm_80", "four", "", 4, true)}, {"f", makeBundle("sm_89", "five", "x", 1)}};
+  std::vector<LinkInput> inputs = {{"a", makeBundle("sm_80", "one", "", 4)},
+                                   {"b", makeBundle("sm_90a", "two", "", 4)},
+                                   {"c", makeBundle("sm_80", "one", "", 8)},
+                                   {"d", makeBundle("compute_80", "three", "", 4)},
+                                   {"e", makeBundle("sm_80", "four", "", 4, true)},
+                                   {"f", makeBundle("sm_89", "five", "x", 1)}};
   LinkConflict conflict;
   std::optional<Bundle> first = linkBundles(inputs, conflict);
   REQUIRE(first);
@@ -179,15 +196,16 @@ TEST_CASE("linking does not depend on order, nor on what was linked before", "[b
       shuffled.push_back(inputs[i]);
     std::optional<Bundle> part = linkBundles({shuffled[0], shuffled[1], shuffled[2]}, conflict);
     REQUIRE(part);
-    std::optional<Bundle> whole =
-        linkBundles({{"part", *part}, shuffled[3], shuffled[4], shuffled[5], shuffled[0]}, conflict);
+    std::optional<Bundle> whole = linkBundles(
+        {{"part", *part}, shuffled[3], shuffled[4], shuffled[5], shuffled[0]}, conflict);
     REQUIRE(whole);
     REQUIRE(writeBundle(*whole) == file);
   } while (std::next_permutation(order.begin(), order.end()));
 
   // Newest chip first, then the default configuration, then what is guarded; PTX last.
   std::vector<std::string> ids;
-  for (const llvm::json::Value &variant : *(*first->kernels().front().getAsObject()).getArray("variants"))
+  for (const llvm::json::Value &variant :
+       *(*first->kernels().front().getAsObject()).getArray("variants"))
     ids.push_back(variant.getAsObject()->getString("id")->str());
   CHECK(ids == std::vector<std::string>{"sm_90a/any/w4", "sm_89/any/xw1", "sm_80/any/w8",
                                         "sm_80/aligned/w4", "sm_80/any/w4", "compute_80/any/w4"});
@@ -204,8 +222,7 @@ TEST_CASE("what does not agree is named", "[bundle]") {
   };
   CHECK(conflictOf(makeBundle("sm_80", "one"), makeBundle("sm_80", "two")) ==
         "variant `sm_80/any/w4` of kernel `k` is in both, and `image` differs");
-  CHECK(conflictOf(makeBundle("sm_80", "one"),
-                   makeBundle("sm_90a", "one", "", 4, false, 1)) ==
+  CHECK(conflictOf(makeBundle("sm_80", "one"), makeBundle("sm_90a", "one", "", 4, false, 1)) ==
         "`noop_when` of kernel `k` differs");
   std::vector<LinkInput> many;
   for (int i = 1; i <= 257; ++i)
@@ -237,6 +254,11 @@ TEST_CASE("names of files become identifiers", "[bundle]") {
   CHECK(identifierOf("2-fast.tkb") == "n2_fast");
   CHECK(identifierOf("new.h") == "new_");
   CHECK(identifierOf("_x.h") == "n_x");
+}
+
+TEST_CASE("texts are quoted for C and assemblers", "[bundle]") {
+  CHECK(quotedText("a b") == "\"a b\"");
+  CHECK(quotedText("\n\"\\\xff") == R"("\012\042\134\377")");
 }
 
 TEST_CASE("objects are written for the machines that are named", "[bundle]") {

@@ -215,6 +215,26 @@ kernel race(out y: f32[N]) @grid(8) {
   CHECK(why.find("program (1, 0, 0)") != std::string::npos);
 }
 
+TEST_CASE("a launch that fails has run once, in order, and touched nothing between its elements",
+          "[cpu]") {
+  Loaded count(R"(
+kernel count(in x: *f32, inout y: f32[M, N; *, *], n: i64) @grid(M) {
+    let row = program_id(0)
+    y[row, 0 +: 8] = y[row, 0 +: 8] + load(x + row)
+})");
+  std::vector<float> x(40, 1.0f), y(size_t(40 * 8 * 2), -7.0f);
+  for (size_t i = 0; i < y.size(); i += 2)
+    y[i] = 0.0f;
+  // Columns from the last to the first, every second element; the last row's x is not there.
+  Params params;
+  params.pointer(x.data(), 39 * 4).tensor(&y[14], {40, 8}, {16, -2}).scalar(int64_t(40));
+  std::string why;
+  CHECK(count.launch(40, params, &why) == TKC_CPU_E_KERNEL);
+  CHECK(why.find("program (39, 0, 0)") != std::string::npos);
+  for (size_t i = 0; i < y.size(); ++i)
+    REQUIRE(y[i] == (i % 2 ? -7.0f : i < 39 * 16 ? 1.0f : 0.0f));
+}
+
 TEST_CASE("threads launch one program at the same time, each with its own findings", "[cpu]") {
   Loaded copy(kCopyRaw);
   std::vector<std::thread> threads;

@@ -1,5 +1,6 @@
 //===- InterpMemoryTest.cpp - places, pointers, and every check on memory -------------------===//
 
+#include "backends/interp/Memory.h"
 #include "tests/unit/InterpHarness.h"
 
 using namespace tk::interp;
@@ -315,4 +316,30 @@ TEST_CASE("a NaN is reported where it appears, when it is stored", "[interp]") {
                            &messages);
   CHECK(messages == std::vector<std::string>{"5: TK5010: program (0, 0, 0) makes a NaN at [1] of "
                                              "0, 0, and a NaN is stored later"});
+}
+
+TEST_CASE("memory is found by address where regions lie over each other", "[interp]") {
+  std::vector<float> memory(16);
+  auto region = [&](size_t first, int64_t elements, BufferState &state, ArgState &arg) {
+    state.data = reinterpret_cast<uint8_t *>(&memory[first]);
+    state.elements = elements;
+    state.elementBytes = sizeof(float);
+    arg.buffer = &state;
+  };
+  BufferState states[3];
+  ArgState whole, part, again;
+  region(0, 16, states[0], whole);
+  region(4, 2, states[1], part);
+  region(4, 2, states[2], again);
+  MemoryMap map;
+  for (ArgState *arg : {&whole, &part, &again})
+    map.add(0, arg);
+  auto find = [&](size_t element) {
+    return map.find(0, reinterpret_cast<uint64_t>(memory.data() + element));
+  };
+  CHECK(find(0) == &whole);
+  CHECK(find(5) == &part); // the first of its names
+  CHECK(find(6) == &whole);
+  CHECK(find(16) == nullptr);
+  CHECK(map.find(1, reinterpret_cast<uint64_t>(memory.data())) == nullptr);
 }

@@ -115,7 +115,8 @@ class _Frame:
         self.args = (_c.CArg * max(count, 1))()
         self.dims = (ctypes.c_int64 * (2 * _c.MAX_RANK * max(count, 1)))()
         self.error = _c.new_error()
-        self.options = _c.COptions(size=ctypes.sizeof(_c.COptions))
+        self.options = _c.COptions(size=ctypes.sizeof(_c.COptions), variant=-1)
+        self.has_options = False       # other than these
         self.launch = _c.CLaunch(size=ctypes.sizeof(_c.CLaunch))
         self.buffer = None
         self.reserve(4096)
@@ -188,11 +189,16 @@ class Kernel:
             writer(frame, arg)
         for i in range(len(args), len(writers)):
             frame.slots[i].kind = _c.ABSENT
-        frame.options.flags = ((0 if options.get("check_overlap", True) else _c.NO_OVERLAP_CHECK) |
-                               (0 if options.get("variant") is None else _c.PIN_VARIANT))
-        frame.options.sms = options.get("sms", 0)
-        frame.options.variant = -1 if options.get("variant") is None else options["variant"]
-        self._write_workspace(frame, options.get("workspace"))
+        if options or frame.has_options:
+            self._write_options(frame, **options)
+            frame.has_options = bool(options)
+
+    def _write_options(self, frame, *, sms=0, variant=None, workspace=None, check_overlap=True):
+        frame.options.flags = ((0 if check_overlap else _c.NO_OVERLAP_CHECK) |
+                               (0 if variant is None else _c.PIN_VARIANT))
+        frame.options.sms = sms
+        frame.options.variant = -1 if variant is None else variant
+        self._write_workspace(frame, workspace)
 
     def _write_workspace(self, frame, workspace):
         if workspace is None:
@@ -224,7 +230,6 @@ class Kernel:
     def __call__(self, *args, stream=None, **options):
         """Options: `sms` caps what `sms` is, `variant` pins one, `workspace` is device memory for
         scratch arguments that are left out, `check_overlap=False` vouches for disjoint arguments."""
-        _check_options(options)
         try:
             frame = self._local.frame
         except AttributeError:
@@ -240,7 +245,6 @@ class Kernel:
     def bind(self, *args, stream=None, **options):
         """Checks and encodes now; the Bound that comes back only submits. It keeps the arguments
         alive, and what they were at this moment is what is launched."""
-        _check_options(options)
         frame = _Frame(self._kinds)
         frame.stream = self._stream_of(stream, args)
         self._fill(frame, args, options)
@@ -248,7 +252,6 @@ class Kernel:
 
     def workspace(self, *args, **options):
         """What `workspace` a launch with these arguments takes."""
-        _check_options(options)
         frame = _Frame(self._kinds)
         self._write(frame, args, options)
         size, align, zero = ctypes.c_uint64(), ctypes.c_uint32(), ctypes.c_uint32()
@@ -261,21 +264,11 @@ class Kernel:
 
     def why(self, *args, **options):
         """Which variant a launch with these arguments would take, and why, as text for a person."""
-        _check_options(options)
         frame = _Frame(self._kinds)
         self._write(frame, args, options)
         return self._text(lambda text, size, error: self._library.why(
             self._pointer, frame.addresses[0], len(self._writers), frame.addresses[1], text, size,
             error))
-
-
-_OPTIONS = {"sms", "variant", "workspace", "check_overlap"}
-
-
-def _check_options(options):
-    if not options.keys() <= _OPTIONS:
-        unknown = sorted(options.keys() - _OPTIONS)
-        raise TypeError(f"no option {unknown[0]!r}; there are {', '.join(sorted(_OPTIONS))}")
 
 
 class Bound:

@@ -1,0 +1,344 @@
+//===- TuneCommand.cpp - tkc tune ----------------------------------------------------------===//
+
+#include "driver/TuneCommand.h"
+#include "driver/Outputs.h"
+#include "driver/TunePrint.h"
+#include "driver/TuneUnits.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace tk;
+using llvm::StringRef;
+using llvm::json::Array;
+using llvm::json::Object;
+using llvm::json::Value;
+
+static void reportWarnings(const CompileOptions &options, TuneDevice &device) {
+  device.endProgress();
+  for (const std::string &warning : device.warnings)
+    printAlone(commandLineDiag<diag::TuneIgnored>("", warning), options.jsonDiagnostics, 0);
+  device.warnings.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+static std::optional<DiagRecord> readTable(StringRef path, std::string &text) {
+  Input file;
+  if (std::optional<DiagRecord> wrong = readInput(path, file))
+    return wrong;
+  text = std::move(file.text);
+  return std::nullopt;
+}
+
+/// Joins the texts; the record says which of `names` is no table.
+static std::optional<DiagRecord> mergeTables(llvm::ArrayRef<std::string> texts, StringRef names,
+                                             std::string &merged) {
+  std::vector<const char *> pointers;
+  for (const std::string &text : texts)
+    pointers.push_back(text.c_str());
+  TuneError error = makeTuneError();
+  merged = tuneText(
+      [&](char *json, size_t *bytes, tkc_error *err) {
+        return tkc_table_merge(pointers.data(), uint32_t(pointers.size()), json, bytes, err);
+      },
+      &error);
+  if (!merged.empty())
+    return std::nullopt;
+  return commandLineDiag<diag::BadTuningTable>("`tkc tune FILE.tk --shape ... -o TABLE` writes one",
+                                               names, StringRef(error.text));
+}
+
+static int runMerge(const CompileOptions &options, const TuneOptions &tune) {
+  std::vector<std::string> texts;
+  std::string merged;
+  for (const std::string &path : tune.tables) {
+    texts.emplace_back();
+    std::optional<DiagRecord> wrong = readTable(path, texts.back());
+    if (!wrong) // alone first, so that the message names the file
+      wrong = mergeTables(texts.back(), path, merged);
+    if (wrong)
+      return printAlone(*wrong, options.jsonDiagnostics, 1);
+  }
+  std::optional<DiagRecord> wrong = mergeTables(texts, tune.tables.front(), merged);
+  if (!wrong)
+    wrong = writeFiles(OutputFile{tune.output, merged});
+  return wrong ? printAlone(*wrong, options.jsonDiagnostics, 1) : 0;
+}
+
+/// What makes records speak of the same launches.
+static std::string identityOf(const Object &record) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (StringRef field : {"kernel", "instance", "arch", "sms", "memory_gib", "dtypes", "key"})
+    if (const Value *value = record.get(field))
+      os << *value << '\n';
+  return text;
+}
+
+/// Records of `old` that none of `fresh` replaces.
+static std::string keepOthers(const std::string &old, llvm::ArrayRef<std::string> fresh) {
+  std::vector<std::string> replaced;
+  for (const std::string &text : fresh)
+    if (llvm::Expected<Value> table = llvm::json::parse(text))
+      for (const Value &record : *table->getAsArray())
+        replaced.push_back(identityOf(*record.getAsObject()));
+  Array kept;
+  llvm::Expected<Value> table = llvm::json::parse(old);
+  if (!table) {
+    llvm::consumeError(table.takeError());
+    return "[]";
+  }
+  for (const Value &record : *table->getAsArray())
+    if (!llvm::is_contained(replaced, identityOf(*record.getAsObject())))
+      kept.push_back(record);
+  std::string text;
+  llvm::raw_string_ostream(text) << Value(std::move(kept));
+  return text;
+}
+
+/// New records replace those of the same launches; what else the file has stays.
+static std::optional<DiagRecord> writeTable(StringRef path, std::vector<std::string> tables) {
+  std::string merged;
+  if (llvm::sys::fs::exists(path)) {
+    std::string old;
+    std::optional<DiagRecord> wrong = readTable(path, old);
+    if (!wrong)
+      wrong = mergeTables(old, path, merged); // checks it
+    if (wrong)
+      return wrong;
+    tables.push_back(keepOthers(old, tables));
+  }
+  if (std::optional<DiagRecord> wrong = mergeTables(tables, path, merged))
+    return wrong;
+  return writeFiles(OutputFile{path.str(), merged});
+}
+
+//===----------------------------------------------------------------------===//
+// Timing
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What one call of `tkc tune` collects over kernels and instances.
+struct TuneResults {
+  std::vector<std::string> tables;
+  Array reports;
+};
+} // namespace
+
+/// Times all shapes with the candidates that the tuner has.
+static int timeShapes(const CompileOptions &options, const TuneOptions &tune, TuneDevice &device,
+                      StringRef title, TuneResults &results) {
+  int status = 0;
+  for (const TuneOptions::Words &shape : tune.shapes) {
+    TuneProblem problem(shape, tune.fills);
+    TuneError error = makeTuneError();
+    bool failed = tkc_tune_shape(device, problem.get(), &error) != TKC_OK;
+    device.endProgress();
+    if (failed) // the others may go well
+      status = reportTuneFailure(options, title, error);
+  }
+  reportWarnings(options, device);
+  results.tables.push_back(device.table());
+  Value report = device.report();
+  report.getAsObject()->insert({"kernel", title});
+  if (!tune.json)
+    printTuning(report, title, llvm::outs());
+  results.reports.push_back(std::move(report));
+  return status;
+}
+
+static int tuneGroup(CompileOptions options, const Input &input, const TuneOptions &tune,
+                     TuneGroup &group, TuneResults &results) {
+  KernelUnit named = *group.units.front().kernel;
+  named.configId.clear();
+  std::string title = named.text();
+  TuneDevice device;
+  TuneError error = makeTuneError();
+  if (device.open(tune, &error) || addCandidates(device, group, !tune.cache.empty(), &error) ||
+      compileMissing(device, options, input, group, tune, &error)) {
+    reportWarnings(options, device);
+    return reportTuneFailure(options, title, error);
+  }
+  return timeShapes(options, tune, device, title, results);
+}
+
+/// The bundle's own configurations.
+static int tuneBundle(const CompileOptions &options, const Input &input, const TuneOptions &tune,
+                      TuneResults &results) {
+  TuneDevice device;
+  TuneError error = makeTuneError();
+  std::vector<tkc_const> consts;
+  for (const auto &[name, value] : options.lower.defines)
+    consts.push_back({name.c_str(), value.c_str()});
+  tkc_bundle_desc desc = describeBundle(input.text, "");
+  const char *kernel = tune.kernel.empty() ? nullptr : tune.kernel.c_str();
+  if (device.open(tune, &error) ||
+      tkc_tune_add(device, &desc, kernel, consts.data(), uint32_t(consts.size()), nullptr, 0,
+                   nullptr, nullptr, &error))
+    return reportTuneFailure(options, input.path, error);
+  return timeShapes(options, tune, device, tune.kernel.empty() ? input.path : tune.kernel, results);
+}
+
+/// The chip to compile for: --target, else the device's.
+static int chooseTarget(CompileOptions &options, const TuneOptions &tune) {
+  TuneDevice device;
+  TuneError error = makeTuneError();
+  TuneOptions quiet = tune;
+  quiet.cache.clear();
+  if (device.open(quiet, &error))
+    return reportTuneFailure(options, options.input, error);
+  if (!options.targets.empty())
+    return 0;
+  std::string problem;
+  const Target *target = targetOfDevice(device.report(), problem);
+  if (!target)
+    return printAlone(commandLineDiag<diag::TuneFailed>("--target=NAME names what it can run",
+                                                        options.input, problem),
+                      options.jsonDiagnostics, 1);
+  options.targets = {std::string(target->name)};
+  options.target = options.targets.front();
+  return 0;
+}
+
+static int tuneSource(CompileOptions options, const Input &input, const TuneOptions &tune,
+                      TuneResults &results) {
+  if (int status = chooseTarget(options, tune))
+    return status;
+  if (!options.hasConfig)
+    options.configs = CompileOptions::Configs::All;
+  std::vector<TuneGroup> groups;
+  if (int status = planTuning(options, input, groups))
+    return status;
+  StringRef kernel = groups.front().units.front().kernel->kernel;
+  for (TuneGroup &group : groups)
+    if (group.units.front().kernel->kernel != kernel)
+      return printAlone(
+          commandLineDiag<diag::OptionSyntax>(
+              "-k NAME chooses one", ("`" + input.path + "` has several kernels: `" + kernel +
+                                      "`, `" + group.units.front().kernel->kernel + "`")
+                                         .str()),
+          options.jsonDiagnostics, 2);
+  int status = 0;
+  for (TuneGroup &group : groups)
+    status = std::max(status, tuneGroup(options, input, tune, group, results));
+  return status;
+}
+
+static bool isBundle(const Input &input) {
+  return StringRef(input.text).starts_with("\x89TKB");
+}
+
+//===----------------------------------------------------------------------===//
+// Explaining a table
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Whom a table's records are for.
+struct TableDevice {
+  std::string arch;
+  int64_t sms = 0, memoryGib = 0;
+  bool operator==(const TableDevice &) const = default;
+};
+} // namespace
+
+/// The table's only device; with several, that of this machine.
+static std::optional<TableDevice> deviceOfTable(const std::string &text, const TuneOptions &tune) {
+  std::vector<TableDevice> devices;
+  llvm::Expected<Value> table = llvm::json::parse(text);
+  if (!table) {
+    llvm::consumeError(table.takeError());
+    return std::nullopt;
+  }
+  for (const Value &value : *table->getAsArray()) {
+    const Object &record = *value.getAsObject();
+    TableDevice device{record.getString("arch")->str(), *record.getInteger("sms"),
+                       record.getInteger("memory_gib").value_or(0)};
+    if (!llvm::is_contained(devices, device))
+      devices.push_back(device);
+  }
+  if (devices.size() == 1)
+    return devices.front();
+  TuneDevice here;
+  TuneError error = makeTuneError();
+  if (here.open(tune, &error))
+    return std::nullopt;
+  Value report = here.report();
+  const Object &facts = *report.getAsObject()->getObject("device");
+  for (const TableDevice &device : devices)
+    if (StringRef(device.arch).starts_with(*facts.getString("arch")) &&
+        device.sms == facts.getInteger("sms") && device.memoryGib == facts.getInteger("memory_gib"))
+      return device;
+  return std::nullopt;
+}
+
+static int runWhy(CompileOptions options, const Input &input, const TuneOptions &tune) {
+  bool json = options.jsonDiagnostics;
+  std::string table, merged;
+  std::optional<DiagRecord> wrong = readTable(tune.why, table);
+  if (!wrong)
+    wrong = mergeTables(table, tune.why, merged);
+  if (wrong)
+    return printAlone(*wrong, json, 1);
+  std::optional<TableDevice> device = deviceOfTable(table, tune);
+  if (!device)
+    return printAlone(commandLineDiag<diag::BadTuningTable>(
+                          "it is for several devices, and none of them is this machine's", tune.why,
+                          "whose records are meant is not clear"),
+                      json, 1);
+  std::string description;
+  tkc_bundle_desc desc = describeBundle(input.text, "");
+  if (!isBundle(input)) {
+    std::vector<TuneGroup> groups;
+    options.targets = {"cpu"};
+    options.onlyImageTargets = true;
+    if (int status = planTuning(options, input, groups))
+      return status;
+    description = groups.front().described.front();
+    desc = describeBundle("", description);
+  }
+  for (const TuneOptions::Words &shape : tune.shapes) {
+    TuneProblem problem(shape, tune.fills);
+    TuneError error = makeTuneError();
+    const char *kernel = tune.kernel.empty() ? nullptr : tune.kernel.c_str();
+    std::string why = tuneText(
+        [&](char *text, size_t *bytes, tkc_error *err) {
+          return tkc_table_why(table.c_str(), &desc, kernel, problem.get(), device->arch.c_str(),
+                               int32_t(device->sms), int32_t(device->memoryGib), text, bytes, err);
+        },
+        &error);
+    if (why.empty())
+      return reportTuneFailure(options, input.path, error);
+    Value explained = cantFail(llvm::json::parse(why));
+    Object words;
+    for (const auto &[name, value] : shape)
+      words[name] = value;
+    if (tune.json)
+      llvm::outs() << why;
+    else
+      printWhy(explained, shapeText(words), llvm::outs());
+  }
+  return 0;
+}
+
+int tk::runTune(const CompileOptions &options, const TuneOptions &tune) {
+  if (tune.action == TuneOptions::Action::Merge)
+    return runMerge(options, tune);
+  Input input;
+  if (std::optional<DiagRecord> wrong = readInput(options.input, input))
+    return printAlone(*wrong, options.jsonDiagnostics, 1);
+  if (tune.action == TuneOptions::Action::Why)
+    return runWhy(options, input, tune);
+  TuneResults results;
+  int status = isBundle(input) ? tuneBundle(options, input, tune, results)
+                               : tuneSource(options, input, tune, results);
+  if (results.reports.empty())
+    return status;
+  if (tune.json)
+    llvm::outs() << llvm::formatv("{0:2}", Value(std::move(results.reports))) << '\n';
+  if (!tune.output.empty())
+    if (std::optional<DiagRecord> wrong = writeTable(tune.output, std::move(results.tables)))
+      return printAlone(*wrong, options.jsonDiagnostics, 1);
+  return status;
+}

@@ -1,0 +1,212 @@
+//===- Cache.cpp - what was found out before -------------------------------===//
+#include "Cache.h"
+
+#include "Sha256.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace tkctune {
+
+constexpr off_t kMaxRecordBytes = 4 << 20;
+constexpr const char *kSchema = "tkc.cache/1";
+constexpr const char *kTemporary = ".new-";
+/// No write takes this long: what is older was left by a process that ended.
+constexpr time_t kLeftoverSeconds = 3600;
+
+/// Never throws: what is no UTF-8 (a device's name) is replaced.
+static std::string compact(const Json &json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+static std::string digestOf(const Json &json) {
+  std::string text = compact(json);
+  return tkcrt::toHex(tkcrt::sha256(text.data(), text.size()));
+}
+
+Cache::~Cache() {
+  if (folder >= 0)
+    files.close(folder);
+}
+
+void Cache::complain(const std::string &what) {
+  if (warn)
+    warn("cache " + path + ": " + what);
+}
+
+bool Cache::open(const std::string &where) {
+  path = where;
+  if (files.makeFolder(path.c_str(), 0700) && errno != EEXIST) {
+    complain(std::string("can't be made (") + strerror(errno) + "): nothing is kept");
+    return false;
+  }
+  folder = files.open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0) {
+    complain(errno == ELOOP || errno == ENOTDIR
+                 ? std::string("is not a folder, or a link: give the folder itself")
+                 : std::string("can't be opened (") + strerror(errno) + "): nothing is kept");
+    return false;
+  }
+  if (checkFolder()) {
+    removeLeftovers();
+    return true;
+  }
+  files.close(folder);
+  folder = -1;
+  return false;
+}
+
+bool Cache::checkFolder() {
+  struct stat info;
+  if (files.status(folder, &info)) {
+    complain(std::string("can't be examined (") + strerror(errno) + ")");
+    return false;
+  }
+  if (info.st_uid != geteuid()) {
+    complain("belongs to user " + std::to_string(info.st_uid) + ", not to us: choose another");
+    return false;
+  }
+  if (info.st_mode & 077) {
+    char mode[8];
+    snprintf(mode, sizeof(mode), "%03o", static_cast<unsigned>(info.st_mode & 0777));
+    complain(std::string("has mode ") + mode +
+             ", needed 700: others could change records (chmod "
+             "700 makes it ours alone)");
+    return false;
+  }
+  return true;
+}
+
+void Cache::removeLeftovers() {
+  std::vector<std::string> names;
+  if (files.list(folder, names))
+    return;
+  for (const std::string &name : names) {
+    if (name.compare(0, strlen(kTemporary), kTemporary) != 0)
+      continue;
+    int file = files.openAt(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (file < 0)
+      continue;
+    struct stat info;
+    bool isOld = !files.status(file, &info) && info.st_mtime + kLeftoverSeconds < time(nullptr);
+    files.close(file);
+    if (isOld)
+      files.removeAt(folder, name.c_str());
+  }
+}
+
+/// False without a warning when there is no such file.
+bool Cache::readFile(const std::string &name, std::string &text) {
+  // O_NONBLOCK: a pipe in the place of a record must not hold us up.
+  int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  int file = files.openAt(folder, name.c_str(), flags, 0);
+  if (file < 0) {
+    if (errno != ENOENT)
+      complain("record " + name + " can't be opened (" + strerror(errno) + "): ignored");
+    return false;
+  }
+  struct stat info;
+  std::string problem;
+  if (files.status(file, &info))
+    problem = strerror(errno);
+  else if (!S_ISREG(info.st_mode) || info.st_uid != geteuid())
+    problem = "not a file of ours";
+  else if (info.st_size > kMaxRecordBytes)
+    problem = "too large";
+  text.clear();
+  char chunk[16384];
+  while (problem.empty() && text.size() <= static_cast<size_t>(kMaxRecordBytes)) {
+    ssize_t got = files.read(file, chunk, sizeof(chunk));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      problem = strerror(errno);
+    if (got <= 0)
+      break;
+    text.append(chunk, static_cast<size_t>(got));
+  }
+  files.close(file);
+  if (problem.empty())
+    return true;
+  complain("record " + name + ": " + problem + ": ignored");
+  return false;
+}
+
+bool Cache::find(const Json &key, Json &value) {
+  if (!isOpen())
+    return false;
+  std::string name = digestOf(key) + ".json", text;
+  if (!readFile(name, text))
+    return false;
+  tkc_error err{};
+  err.size = sizeof(err);
+  Json record;
+  bool isGood = tkcrt::parseJson(text.data(), text.size(), record, &err) == TKC_OK &&
+                record.is_object() && record.value("schema", Json()) == kSchema &&
+                record.contains("value") && record.value("key", Json()) == key &&
+                record.value("sha256", Json()) == digestOf(record["value"]);
+  if (!isGood) {
+    complain("record " + name + " is damaged or another's: ignored");
+    return false;
+  }
+  value = record["value"];
+  return true;
+}
+
+bool Cache::writeAll(int file, const std::string &text) {
+  size_t done = 0;
+  while (done < text.size()) {
+    ssize_t wrote = files.write(file, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno == EINTR)
+      continue;
+    if (wrote <= 0)
+      return false;
+    done += static_cast<size_t>(wrote);
+  }
+  // The bytes before the name: after a power cut a name never leads to half a record.
+  return files.sync(file) == 0;
+}
+
+/// A name that no process on any machine has used: pids repeat where the folder is shared.
+static std::string temporaryName() {
+  static std::atomic<unsigned> counter{0};
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return kTemporary + std::to_string(getpid()) + "-" + std::to_string(now.tv_sec) +
+         std::to_string(now.tv_nsec) + "-" + std::to_string(counter++);
+}
+
+void Cache::store(const Json &key, const Json &value) {
+  if (!isOpen())
+    return;
+  std::string name = digestOf(key) + ".json";
+  Json record = {{"schema", kSchema}, {"key", key}, {"value", value}, {"sha256", digestOf(value)}};
+  std::string temporary;
+  int file = -1;
+  for (int attempt = 0; file < 0 && (attempt == 0 || (errno == EEXIST && attempt < 8)); ++attempt) {
+    temporary = temporaryName();
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    file = files.openAt(folder, temporary.c_str(), flags, 0600);
+  }
+  int reason = errno;
+  bool isGood = file >= 0 && writeAll(file, compact(record) + "\n");
+  if (file >= 0 && !isGood)
+    reason = errno;
+  if (file >= 0 && files.close(file) && isGood) {
+    isGood = false;
+    reason = errno;
+  }
+  if (isGood && files.renameAt(folder, temporary.c_str(), name.c_str()) == 0)
+    return;
+  if (isGood)
+    reason = errno;
+  if (file >= 0)
+    files.removeAt(folder, temporary.c_str());
+  complain(std::string("a record can't be written (") + strerror(reason) + "): not kept");
+}
+
+} // namespace tkctune

@@ -1,0 +1,87 @@
+"""The C and C++ fences of a page: each compiles, those with `run` end well on the recording driver.
+
+```cpp            a whole program or header, C++17 without exceptions and RTTI
+```cpp run        besides, linked with libtkcrt and libtkcrt_double and run
+```cpp body       statements of a function that has `driver`, `bundle` and `kernel`
+```c, c run       the same in C99
+
+What runs finds add.tkb in its folder: the example of docs/metadata.md as a bundle.
+"""
+
+import argparse
+import hashlib
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+FENCE = re.compile(r"^```(cpp|c)\b([^\n]*)\n(.*?)^```", re.M | re.S)
+BODY = """#include <cstdio>
+#include <tkc/runtime.hpp>
+void body(tkc::driver &driver, tkc::bundle &bundle, tkc::kernel &kernel);
+void body(tkc::driver &driver, tkc::bundle &bundle, tkc::kernel &kernel) {
+  (void)driver, (void)bundle, (void)kernel;
+%s
+}
+"""
+
+
+def write_bundle(page, path):
+    """The page's JSON with one image of 64 zero bytes, by docs/design/bundles.md."""
+    text = re.search(r"^```json\n(\{\"schema.*?)^```", page, re.M | re.S).group(1)
+    document, image = json.loads(text), bytes(64)
+    entry = {"kind": "cubin", "offset": 1 << 16, "stored": 64, "size": 64, "codec": "none",
+             "sha256": hashlib.sha256(image).hexdigest()}
+    document["images"] = [entry]
+    entry["offset"] = -(-(128 + len(json.dumps(document))) // 64) * 64
+    body = json.dumps(document).encode()
+    head = b"\x89TKB\r\n\x1a\n" + struct.pack("<IIQQQ", 1, 128, 128, len(body), entry["offset"] + 64)
+    head += hashlib.sha256(body).digest()
+    path.write_bytes((head.ljust(128, b"\0") + body).ljust(entry["offset"], b"\0") + image)
+
+
+def check(options, language, info, text, folder):
+    is_cpp = language == "cpp"
+    source = folder / ("fence." + language)
+    source.write_text(BODY % text if "body" in info else text)
+    command = [options.cxx if is_cpp else options.cc, "-Wall", "-Wextra", "-pedantic", "-Werror",
+               "-I", options.include, "-I", HERE, source]
+    command += ["-std=c++17", "-fno-exceptions", "-fno-rtti"] if is_cpp else ["-std=c99"]
+    if "run" not in info:
+        return subprocess.run(command + ["-fsyntax-only"], text=True, capture_output=True)
+    paths = [pathlib.Path(options.library), pathlib.Path(options.double)]
+    command += [path for path in paths] + ["-Wl,-rpath,%s" % path.parent for path in paths]
+    result = subprocess.run(command + ["-o", folder / "fence"], text=True, capture_output=True)
+    if result.returncode:
+        return result
+    write_bundle((options.page.parent / "metadata.md").read_text(), folder / "add.tkb")
+    return subprocess.run([folder / "fence"], text=True, capture_output=True, cwd=folder)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ["--cc", "--cxx", "--include", "--library", "--double"]:
+        parser.add_argument(name, required=True)
+    parser.add_argument("page", type=pathlib.Path)
+    options = parser.parse_args()
+    page = options.page.read_text()
+    fences = list(FENCE.finditer(page))
+    faults = 0
+    for match in fences:
+        language, info, text = match.groups()
+        line = page.count("\n", 0, match.start()) + 1
+        with tempfile.TemporaryDirectory() as folder:
+            result = check(options, language, info.split(), text, pathlib.Path(folder))
+        if result.returncode:
+            faults += 1
+            print("%s:%d: %s" % (options.page, line, result.stdout + result.stderr))
+    runs = sum("run" in match.group(2).split() for match in fences)
+    print("%d fences, %d run, %d faults" % (len(fences), runs, faults))
+    sys.exit(bool(faults or not runs))
+
+
+main()

@@ -1,0 +1,372 @@
+//===- TuneCacheTest.cpp - what is kept, and what is not believed ----------===//
+#include "TuneFixture.h"
+#include "runtime/tune/Cache.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace tkctune;
+using Catch::Matchers::Contains;
+
+static const TunerUnderTest::Words kN4096 = {{"N", "4096"}};
+
+static std::vector<std::filesystem::path> filesIn(const std::string &folder) {
+  std::vector<std::filesystem::path> result;
+  for (const auto &entry : std::filesystem::directory_iterator(folder))
+    result.push_back(entry.path());
+  return result;
+}
+
+static void write(const std::filesystem::path &path, const std::string &text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+static std::string readAll(const std::filesystem::path &path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Tunes two configurations of `scale` with a cache; the number of launches that took.
+static size_t tuneWith(VirtualGpu &gpu, const std::string &folder,
+                       std::vector<std::string> *warnings = nullptr,
+                       const TunerUnderTest::Words &shape = kN4096) {
+  size_t before = gpu.launches.size();
+  TunerUnderTest tuner(gpu);
+  tuner.desc.cache = folder.c_str();
+  for (int block : {64, 128})
+    REQUIRE(tuner.add(scaleJson(block)) == TKC_OK);
+  tkc_status status = tuner.shape(shape);
+  INFO(tuner.text());
+  REQUIRE(status == TKC_OK);
+  CHECK(tuner.report()["shapes"][0]["winner"] == 1);
+  if (warnings)
+    *warnings = tuner.warnings;
+  else
+    CHECK(tuner.warnings.empty());
+  return gpu.launches.size() - before;
+}
+
+TEST_CASE("a second run times nothing and gives the same table", "[tune]") {
+  VirtualGpu gpu;
+  ScratchFolder scratch;
+  std::string folder = scratch.path + "/cache";
+  CHECK(tuneWith(gpu, folder) > 10);
+  CHECK(filesIn(folder).size() == 2);
+  struct stat info;
+  REQUIRE(stat(folder.c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777) == 0700);
+  CHECK(tuneWith(gpu, folder) == 0);
+}
+
+TEST_CASE("a candidate without code is timed by the cache, or asked for", "[tune]") {
+  VirtualGpu gpu;
+  ScratchFolder scratch;
+  tuneWith(gpu, scratch.path + "/c");
+  size_t before = gpu.launches.size();
+  TunerUnderTest tuner(gpu);
+  std::string folder = scratch.path + "/c";
+  tuner.desc.cache = folder.c_str();
+  for (int block : {64, 128, 256})
+    REQUIRE(tuner.addWithoutCode(scaleJson(block)) == TKC_OK);
+  CHECK(tuner.missing(kN4096, 3) == std::vector<uint8_t>{0, 0, 1});
+  CHECK(tuner.missing({{"N", "8192"}}, 3) == std::vector<uint8_t>{1, 1, 1});
+  REQUIRE(tuner.shape(kN4096) == TKC_OK);
+  CHECK(gpu.launches.size() == before);
+  TuneJson report = tuner.report();
+  CHECK(report["shapes"][0]["candidates"][0]["cached"] == true);
+  CHECK(report["shapes"][0]["candidates"][2]["why"] == "there is no code of it");
+}
+
+TEST_CASE("what failed for want of code or memory is tried again", "[tune]") {
+  VirtualGpu gpu;
+  ScratchFolder scratch;
+  std::string folder = scratch.path + "/c";
+  {
+    TunerUnderTest tuner(gpu);
+    tuner.desc.cache = folder.c_str();
+    REQUIRE(tuner.addWithoutCode(scaleJson(64)) == TKC_OK);
+    CHECK(tuner.shape(kN4096) == TKC_E_NO_VARIANT);
+  }
+  gpu.failures["cuLibraryLoadData"] = 2; // out of memory
+  {
+    TunerUnderTest tuner(gpu);
+    tuner.desc.cache = folder.c_str();
+    REQUIRE(tuner.add(scaleJson(64)) == TKC_OK);
+    CHECK(tuner.shape(kN4096) == TKC_E_NO_VARIANT);
+  }
+  gpu.failures.clear();
+  CHECK(filesIn(folder).empty());
+  CHECK(tuneWith(gpu, folder) > 10);
+}
+
+TEST_CASE("whatever may change a time is part of the key", "[tune]") {
+  VirtualGpu gpu;
+  ScratchFolder scratch;
+  std::string folder = scratch.path + "/c";
+  tuneWith(gpu, folder);
+  SECTION("the shape") {
+    CHECK(tuneWith(gpu, folder, nullptr, {{"N", "4097"}}) > 0);
+  }
+  SECTION("the driver") {
+    gpu.driverVersion = 13010;
+    CHECK(tuneWith(gpu, folder) > 0);
+  }
+  SECTION("the device") {
+    gpu.name = "Virtual H200 MIG 3g.71gb";
+    CHECK(tuneWith(gpu, folder) > 0);
+  }
+  SECTION("its memory") {
+    gpu.memoryBytes /= 2;
+    CHECK(tuneWith(gpu, folder) > 0);
+  }
+  SECTION("nothing else") {
+    CHECK(tuneWith(gpu, folder) == 0);
+  }
+}
+
+TEST_CASE("a configuration that faulted is not launched again", "[tune]") {
+  VirtualGpu gpu;
+  gpu.faulty = {"scale_B64"};
+  ScratchFolder scratch;
+  std::string folder = scratch.path + "/c";
+  tuneWith(gpu, folder);
+  CHECK(tuneWith(gpu, folder) == 0);
+  CHECK(gpu.calls["cuCtxCreate_v2"] == 3); // two in the first run, one in the second
+}
+
+TEST_CASE("damaged and foreign records are ignored with a warning", "[tune]") {
+  VirtualGpu gpu;
+  ScratchFolder scratch;
+  std::string folder = scratch.path + "/c";
+  tuneWith(gpu, folder);
+  auto files = filesIn(folder);
+  REQUIRE(files.size() == 2);
+  std::string good = readAll(files[0]);
+  std::vector<std::string> warnings;
+  auto isIgnored = [&] {
+    CHECK(tuneWith(gpu, folder, &warnings) > 0);
+    REQUIRE(warnings.size() == 1);
+    CHECK_THAT(warnings[0], Contains("ignored"));
+    CHECK(readAll(files[0]).size() > 100); // and it is written anew
+    CHECK(tuneWith(gpu, folder) == 0);
+  };
+  SECTION("cut off") {
+    write(files[0], good.substr(0, good.size() / 2));
+    isIgnored();
+  }
+  SECTION("empty") {
+    write(files[0], "");
+    isIgnored();
+  }
+  SECTION("a number changed") {
+    TuneJson record = TuneJson::parse(good);
+    record["value"]["us"] = 0.001;
+    write(files[0], record.dump());
+    isIgnored();
+  }
+  SECTION("another key's record") {
+    write(files[0], readAll(files[1]));
+    isIgnored();
+  }
+  SECTION("a link") {
+    std::filesystem::rename(files[0], scratch.path + "/elsewhere");
+    std::filesystem::create_symlink(scratch.path + "/elsewhere", files[0]);
+    isIgnored();
+  }
+  SECTION("a pipe") {
+    std::filesystem::remove(files[0]);
+    REQUIRE(mkfifo(files[0].c_str(), 0600) == 0);
+    isIgnored();
+  }
+  SECTION("far too large") {
+    std::filesystem::resize_file(files[0], 5 << 20);
+    isIgnored();
+  }
+}
+
+TEST_CASE("a record whose fields are of the wrong kind is ignored", "[tune]") {
+  VirtualGpu gpu;
+  ScratchFolder scratch;
+  std::string folder = scratch.path + "/c";
+  tuneWith(gpu, folder);
+  Files files;
+  for (const auto &path : filesIn(folder)) {
+    TuneJson record = TuneJson::parse(readAll(path));
+    record["value"]["us"] = "fast";
+    Cache cache(files, nullptr);
+    REQUIRE(cache.open(folder));
+    cache.store(record["key"], record["value"]); // whole, and nonsense
+  }
+  std::vector<std::string> warnings;
+  CHECK(tuneWith(gpu, folder, &warnings) > 0);
+  CHECK(warnings.size() == 2);
+}
+
+TEST_CASE("a folder that is not ours alone is not used", "[tune]") {
+  ScratchFolder scratch;
+  std::string folder = scratch.path + "/c";
+  std::vector<std::string> warnings;
+  Files files;
+  auto refuses = [&](const char *why) {
+    Cache cache(files, [&](const std::string &text) { warnings.push_back(text); });
+    CHECK_FALSE(cache.open(folder));
+    REQUIRE(warnings.size() == 1);
+    CHECK_THAT(warnings[0], Contains(why));
+    Json value;
+    cache.store({{"k", 1}}, 2);
+    CHECK_FALSE(cache.find({{"k", 1}}, value));
+  };
+  SECTION("others may write") {
+    REQUIRE(mkdir(folder.c_str(), 0755) == 0);
+    refuses("has mode 755, needed 700");
+  }
+  SECTION("a link") {
+    REQUIRE(mkdir((scratch.path + "/real").c_str(), 0700) == 0);
+    std::filesystem::create_symlink(scratch.path + "/real", folder);
+    refuses("a link");
+  }
+  SECTION("a file") {
+    write(folder, "x");
+    refuses("is not a folder");
+  }
+  SECTION("no parent") {
+    folder += "/d/e";
+    refuses("can't be made");
+  }
+  SECTION("another's") {
+    struct Foreign : Files {
+      int status(int file, struct stat *out) override {
+        int result = Files::status(file, out);
+        out->st_uid += 1;
+        return result;
+      }
+    } foreign;
+    Cache cache(foreign, [&](const std::string &text) { warnings.push_back(text); });
+    CHECK_FALSE(cache.open(folder));
+    CHECK_THAT(warnings.at(0), Contains("belongs to user"));
+  }
+}
+
+namespace {
+/// Makes the call of a given number fail; counts them.
+struct FailingFiles : Files {
+  int failing = 0, calls = 0;
+  int reason = EIO;
+  bool fails() {
+    if (++calls != failing)
+      return false;
+    errno = reason;
+    return true;
+  }
+  int makeFolder(const char *path, mode_t mode) override {
+    return fails() ? -1 : Files::makeFolder(path, mode);
+  }
+  int open(const char *path, int flags) override { return fails() ? -1 : Files::open(path, flags); }
+  int openAt(int folder, const char *name, int flags, mode_t mode) override {
+    return fails() ? -1 : Files::openAt(folder, name, flags, mode);
+  }
+  int status(int file, struct stat *out) override {
+    return fails() ? -1 : Files::status(file, out);
+  }
+  ssize_t read(int file, void *data, size_t bytes) override {
+    return fails() ? -1 : Files::read(file, data, bytes);
+  }
+  ssize_t write(int file, const void *data, size_t bytes) override {
+    // One byte at a time at first: a short write is no failure.
+    return fails() ? -1 : Files::write(file, data, calls % 3 ? bytes : 1);
+  }
+  int sync(int file) override { return fails() ? -1 : Files::sync(file); }
+  int renameAt(int folder, const char *from, const char *to) override {
+    return fails() ? -1 : Files::renameAt(folder, from, to);
+  }
+  int removeAt(int folder, const char *name) override {
+    return fails() ? -1 : Files::removeAt(folder, name);
+  }
+  int close(int file) override {
+    int result = Files::close(file);
+    return fails() ? -1 : result;
+  }
+  int list(int folder, std::vector<std::string> &names) override {
+    return fails() ? -1 : Files::list(folder, names);
+  }
+};
+} // namespace
+
+static int openFiles() {
+  int count = 0;
+  for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    count += !entry.path().empty();
+  return count;
+}
+
+TEST_CASE("each system call may fail: no torn record, no leak, and a warning", "[tune]") {
+  int reason = GENERATE(EIO, ENOSPC, EINTR);
+  int descriptors = openFiles();
+  for (int failing = 1, calls = 1; failing <= calls; ++failing) {
+    ScratchFolder scratch;
+    FailingFiles files;
+    files.failing = failing;
+    files.reason = reason;
+    std::vector<std::string> warnings;
+    Json old = {{"a", 1}}, value;
+    bool isOpen = false, isFound = false;
+    {
+      Cache cache(files, [&](const std::string &text) { warnings.push_back(text); });
+      isOpen = cache.open(scratch.path + "/c");
+      cache.store({{"k", 1}}, old);
+      cache.store({{"k", 1}}, {{"a", 2}});
+      isFound = cache.find({{"k", 1}}, value);
+    }
+    calls = files.calls;
+    INFO("call " << failing << " of " << calls);
+    if (isFound)
+      CHECK((value == old || value == Json({{"a", 2}})));
+    if (!isOpen)
+      CHECK_FALSE(warnings.empty());
+    // Whatever happened, what a sound process finds afterwards is whole.
+    Files sound;
+    std::vector<std::string> later;
+    Cache cache(sound, [&](const std::string &text) { later.push_back(text); });
+    REQUIRE(cache.open(scratch.path + "/c"));
+    if (cache.find({{"k", 1}}, value))
+      CHECK((value == old || value == Json({{"a", 2}})));
+    CHECK(later.empty());
+  }
+  CHECK(openFiles() == descriptors);
+}
+
+TEST_CASE("what a killed process left is removed, once it is old", "[tune]") {
+  ScratchFolder scratch;
+  std::string folder = scratch.path + "/c";
+  REQUIRE(mkdir(folder.c_str(), 0700) == 0);
+  write(folder + "/.new-1-2-3", "half");
+  write(folder + "/.new-4-5-6", "half");
+  auto hours = std::chrono::hours(2);
+  std::filesystem::last_write_time(folder + "/.new-1-2-3",
+                                   std::filesystem::file_time_type::clock::now() - hours);
+  Files files;
+  Cache cache(files, nullptr);
+  REQUIRE(cache.open(folder));
+  CHECK_FALSE(std::filesystem::exists(folder + "/.new-1-2-3"));
+  CHECK(std::filesystem::exists(folder + "/.new-4-5-6")); // it may be somebody's at work
+}
+
+TEST_CASE("notes are kept by their key", "[tune]") {
+  VirtualGpu gpu;
+  ScratchFolder scratch;
+  std::string folder = scratch.path + "/c";
+  TunerUnderTest tuner(gpu);
+  tuner.desc.cache = folder.c_str();
+  tuner.open();
+  char text[64];
+  size_t bytes = sizeof(text);
+  CHECK(tkc_tune_noted(tuner.tuner, "{\"a\": 1}", text, &bytes, &tuner.error) == TKC_E_COLD);
+  REQUIRE(tkc_tune_note(tuner.tuner, "{\"a\": 1}", "what was found", &tuner.error) == TKC_OK);
+  REQUIRE(tkc_tune_noted(tuner.tuner, "{\"a\":1}", text, &bytes, &tuner.error) == TKC_OK);
+  CHECK(std::string(text) == "what was found");
+  CHECK(tkc_tune_noted(tuner.tuner, "{\"a\": 2}", text, &bytes, &tuner.error) == TKC_E_COLD);
+  CHECK(tkc_tune_note(tuner.tuner, "{a", "x", &tuner.error) == TKC_E_CORRUPT);
+}

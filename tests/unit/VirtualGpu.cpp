@@ -1,0 +1,368 @@
+//===- VirtualGpu.cpp - a driver whose clock is computed -------------------===//
+#include "VirtualGpu.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace {
+constexpr int kInvalidValue = 1, kOutOfMemory = 2, kInvalidContext = 201;
+constexpr int kIllegalAddress = 700;
+/// Larger blocks are not touched: a flush of the L2 cache would take the host most of the time.
+constexpr size_t kMostTouched = size_t(64) << 20;
+
+struct Context {
+  bool isRuined = false;
+};
+struct Function {
+  std::string symbol;
+};
+struct Event {
+  double at = 0;
+};
+
+VirtualGpu *gpu = nullptr;
+std::vector<std::unique_ptr<Function>> functions;
+Context primary;
+uint64_t noiseState = 1;
+
+/// In [-1, 1), the same numbers each time.
+double nextNoise() {
+  noiseState = noiseState * 6364136223846793005u + 1442695040888963407u;
+  return static_cast<double>(static_cast<int64_t>(noiseState) >> 11) * 0x1p-52;
+}
+
+Context *current() {
+  return gpu->contexts.empty() ? nullptr : static_cast<Context *>(gpu->contexts.back());
+}
+
+/// Counts the call and gives the failure asked for.
+int enter(const char *name) {
+  ++gpu->calls[name];
+  auto it = gpu->failures.find(name);
+  return it == gpu->failures.end() ? 0 : it->second;
+}
+
+/// The same for a call that needs a context.
+int enterContext(const char *name) {
+  if (int failure = enter(name))
+    return failure;
+  return !current() ? kInvalidContext : current()->isRuined ? kIllegalAddress : 0;
+}
+
+double bytesTime(size_t bytes) {
+  return 2 + static_cast<double>(bytes) / 4e6; // 4 TB/s
+}
+
+double defaultDuration(const VirtualGpu::Launch &launch) {
+  double threads = double(launch.block[0]) * launch.block[1] * launch.block[2];
+  return 5 + launch.blocks() * (2 + threads / 64) / gpu->attributes[16];
+}
+} // namespace
+
+#define ENTER(name)                                                                                \
+  if (int failure = enter(name))                                                                   \
+  return failure
+#define ENTER_CONTEXT(name)                                                                        \
+  if (int failure = enterContext(name))                                                            \
+  return failure
+
+extern "C" {
+int cuInit(unsigned) {
+  ENTER("cuInit");
+  return 0;
+}
+int cuDriverGetVersion(int *version) {
+  ENTER("cuDriverGetVersion");
+  *version = gpu->driverVersion;
+  return 0;
+}
+int cuGetErrorName(int error, const char **text) {
+  *text = error == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : error == kOutOfMemory  ? "CUDA_ERROR_OUT_OF_MEMORY"
+                                   : "CUDA_ERROR_OF_THE_DOUBLE";
+  return 0;
+}
+int cuGetErrorString(int, const char **text) {
+  *text = "as the test asked";
+  return 0;
+}
+int cuDeviceGetCount(int *count) {
+  ENTER("cuDeviceGetCount");
+  *count = gpu->deviceCount;
+  return 0;
+}
+int cuDeviceGet(int *device, int ordinal) {
+  ENTER("cuDeviceGet");
+  *device = ordinal;
+  return 0;
+}
+int cuDeviceGetName(char *name, int bytes, int) {
+  ENTER("cuDeviceGetName");
+  snprintf(name, static_cast<size_t>(bytes), "%s", gpu->name.c_str());
+  return 0;
+}
+int cuDeviceTotalMem_v2(size_t *bytes, int) {
+  ENTER("cuDeviceTotalMem_v2");
+  *bytes = gpu->memoryBytes;
+  return 0;
+}
+int cuDeviceGetAttribute(int *value, int attribute, int) {
+  ENTER("cuDeviceGetAttribute");
+  auto it = gpu->attributes.find(attribute);
+  if (it == gpu->attributes.end())
+    return kInvalidValue;
+  *value = it->second;
+  return 0;
+}
+int cuDevicePrimaryCtxRetain(void **context, int) {
+  ENTER("cuDevicePrimaryCtxRetain");
+  ++gpu->retained;
+  *context = &primary;
+  return 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int) {
+  ENTER("cuDevicePrimaryCtxRelease_v2");
+  --gpu->retained;
+  return 0;
+}
+int cuCtxCreate_v2(void **context, unsigned, int) {
+  ENTER("cuCtxCreate_v2");
+  ++gpu->liveContexts;
+  *context = new Context;
+  gpu->contexts.push_back(*context);
+  return 0;
+}
+int cuCtxDestroy_v2(void *context) {
+  ENTER("cuCtxDestroy_v2");
+  if (!gpu->contexts.empty() && gpu->contexts.back() == context)
+    gpu->contexts.pop_back();
+  delete static_cast<Context *>(context);
+  --gpu->liveContexts;
+  return 0;
+}
+int cuCtxPushCurrent_v2(void *context) {
+  ENTER("cuCtxPushCurrent_v2");
+  gpu->contexts.push_back(context);
+  return 0;
+}
+int cuCtxPopCurrent_v2(void **context) {
+  ENTER("cuCtxPopCurrent_v2");
+  if (gpu->contexts.empty())
+    return kInvalidContext;
+  *context = gpu->contexts.back();
+  gpu->contexts.pop_back();
+  return 0;
+}
+int cuCtxGetDevice(int *device) {
+  ENTER("cuCtxGetDevice");
+  *device = 0;
+  return gpu->contexts.empty() ? kInvalidContext : 0;
+}
+int cuLibraryLoadData(void **library, const void *, int *, void **, unsigned, int *, void **,
+                      unsigned) {
+  ENTER("cuLibraryLoadData");
+  ++gpu->loadedLibraries;
+  *library = gpu;
+  return 0;
+}
+int cuLibraryUnload(void *) {
+  ENTER("cuLibraryUnload");
+  --gpu->loadedLibraries;
+  return 0;
+}
+int cuLibraryGetKernel(void **kernel, void *, const char *name) {
+  ENTER("cuLibraryGetKernel");
+  functions.push_back(std::unique_ptr<Function>(new Function{name}));
+  *kernel = functions.back().get();
+  return 0;
+}
+int cuKernelGetFunction(void **function, void *kernel) {
+  ENTER_CONTEXT("cuKernelGetFunction");
+  *function = kernel;
+  return 0;
+}
+int cuFuncGetAttribute(int *value, int, void *) {
+  ENTER("cuFuncGetAttribute");
+  *value = 1024;
+  return 0;
+}
+int cuFuncSetAttribute(void *, int, int) {
+  ENTER("cuFuncSetAttribute");
+  return 0;
+}
+int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                   unsigned blockY, unsigned blockZ, unsigned, void *, void **, void **extra) {
+  ENTER_CONTEXT("cuLaunchKernel");
+  VirtualGpu::Launch launch{static_cast<Function *>(function)->symbol,
+                            {gridX, gridY, gridZ},
+                            {blockX, blockY, blockZ},
+                            {}};
+  const unsigned char *bytes = nullptr;
+  for (; extra && *extra; extra += 2) {
+    if (*extra == reinterpret_cast<void *>(1)) // CU_LAUNCH_PARAM_BUFFER_POINTER
+      bytes = static_cast<const unsigned char *>(extra[1]);
+    else if (*extra == reinterpret_cast<void *>(2)) // CU_LAUNCH_PARAM_BUFFER_SIZE
+      launch.params.assign(bytes, bytes + *static_cast<size_t *>(extra[1]));
+  }
+  if (gpu->faulty.count(launch.symbol))
+    current()->isRuined = true;
+  if (gpu->effect)
+    gpu->effect(launch);
+  auto it = gpu->microseconds.find(launch.symbol);
+  double time = it != gpu->microseconds.end() ? it->second
+                : gpu->duration               ? gpu->duration(launch)
+                                              : defaultDuration(launch);
+  gpu->clock += time * (1 + gpu->noise * nextNoise());
+  gpu->launches.push_back(std::move(launch));
+  return 0;
+}
+int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+  ENTER_CONTEXT("cuMemAlloc_v2");
+  size_t used = 0;
+  for (const auto &block : gpu->memory)
+    used += block.second;
+  if (bytes > gpu->memoryBytes - std::min(used, gpu->memoryBytes))
+    return kOutOfMemory;
+  void *data = aligned_alloc(256, (bytes + 255) / 256 * 256);
+  if (!data)
+    return kOutOfMemory;
+  *address = reinterpret_cast<uint64_t>(data);
+  gpu->memory[*address] = bytes;
+  return 0;
+}
+int cuMemFree_v2(uint64_t address) {
+  ++gpu->calls["cuMemFree_v2"];
+  if (!gpu->memory.erase(address))
+    return kInvalidValue;
+  free(reinterpret_cast<void *>(address));
+  return 0;
+}
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *) {
+  ENTER_CONTEXT("cuMemcpyHtoDAsync_v2");
+  memcpy(reinterpret_cast<void *>(to), from, bytes);
+  return 0;
+}
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *) {
+  ENTER_CONTEXT("cuMemcpyDtoDAsync_v2");
+  if (bytes <= kMostTouched)
+    memmove(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
+  gpu->clock += 2 * bytesTime(bytes);
+  return 0;
+}
+int cuMemsetD8Async(uint64_t address, unsigned char value, size_t count, void *) {
+  ENTER_CONTEXT("cuMemsetD8Async");
+  if (count <= kMostTouched)
+    memset(reinterpret_cast<void *>(address), value, count);
+  gpu->clock += bytesTime(count);
+  return 0;
+}
+int cuStreamCreate(void **stream, unsigned) {
+  ENTER_CONTEXT("cuStreamCreate");
+  ++gpu->liveStreams;
+  *stream = &gpu->liveStreams;
+  return 0;
+}
+int cuStreamDestroy_v2(void *) {
+  ENTER("cuStreamDestroy_v2");
+  --gpu->liveStreams;
+  return 0;
+}
+int cuStreamSynchronize(void *) {
+  ENTER_CONTEXT("cuStreamSynchronize");
+  return 0;
+}
+int cuEventCreate(void **event, unsigned) {
+  ENTER_CONTEXT("cuEventCreate");
+  ++gpu->liveEvents;
+  *event = new Event;
+  return 0;
+}
+int cuEventDestroy_v2(void *event) {
+  ENTER("cuEventDestroy_v2");
+  --gpu->liveEvents;
+  delete static_cast<Event *>(event);
+  return 0;
+}
+int cuEventRecord(void *event, void *) {
+  ENTER_CONTEXT("cuEventRecord");
+  static_cast<Event *>(event)->at = gpu->clock;
+  return 0;
+}
+int cuEventElapsedTime(float *milliseconds, void *start, void *end) {
+  ENTER_CONTEXT("cuEventElapsedTime");
+  *milliseconds =
+      static_cast<float>((static_cast<Event *>(end)->at - static_cast<Event *>(start)->at) / 1e3);
+  return 0;
+}
+} // extern "C"
+
+static void *resolve(void *, const char *symbol) {
+#define ENTRY(name)                                                                                \
+  { #name, reinterpret_cast < void *>(name) }
+  static const std::map<std::string, void *> table = {ENTRY(cuInit),
+                                                      ENTRY(cuDriverGetVersion),
+                                                      ENTRY(cuGetErrorName),
+                                                      ENTRY(cuGetErrorString),
+                                                      ENTRY(cuDeviceGetCount),
+                                                      ENTRY(cuDeviceGet),
+                                                      ENTRY(cuDeviceGetName),
+                                                      ENTRY(cuDeviceTotalMem_v2),
+                                                      ENTRY(cuDeviceGetAttribute),
+                                                      ENTRY(cuDevicePrimaryCtxRetain),
+                                                      ENTRY(cuDevicePrimaryCtxRelease_v2),
+                                                      ENTRY(cuCtxCreate_v2),
+                                                      ENTRY(cuCtxDestroy_v2),
+                                                      ENTRY(cuCtxPushCurrent_v2),
+                                                      ENTRY(cuCtxPopCurrent_v2),
+                                                      ENTRY(cuCtxGetDevice),
+                                                      ENTRY(cuLibraryLoadData),
+                                                      ENTRY(cuLibraryUnload),
+                                                      ENTRY(cuLibraryGetKernel),
+                                                      ENTRY(cuKernelGetFunction),
+                                                      ENTRY(cuFuncGetAttribute),
+                                                      ENTRY(cuFuncSetAttribute),
+                                                      ENTRY(cuLaunchKernel),
+                                                      ENTRY(cuMemAlloc_v2),
+                                                      ENTRY(cuMemFree_v2),
+                                                      ENTRY(cuMemcpyHtoDAsync_v2),
+                                                      ENTRY(cuMemcpyDtoDAsync_v2),
+                                                      ENTRY(cuMemsetD8Async),
+                                                      ENTRY(cuStreamCreate),
+                                                      ENTRY(cuStreamDestroy_v2),
+                                                      ENTRY(cuStreamSynchronize),
+                                                      ENTRY(cuEventCreate),
+                                                      ENTRY(cuEventDestroy_v2),
+                                                      ENTRY(cuEventRecord),
+                                                      ENTRY(cuEventElapsedTime)};
+#undef ENTRY
+  auto it = table.find(symbol);
+  return it == table.end() ? nullptr : it->second;
+}
+
+VirtualGpu::VirtualGpu() {
+  // CUdevice_attribute's numbers; values are an H200's.
+  attributes = {{1, 1024},    {12, 65536},    {13, 1980000}, {16, 132}, {36, 3201000},
+                {37, 6144},   {38, 52428800}, {39, 2048},    {75, 9},   {76, 0},
+                {81, 233472}, {82, 65536},    {97, 232448},  {106, 32}, {111, 1024}};
+  gpu = this;
+  noiseState = 1;
+}
+
+VirtualGpu::~VirtualGpu() {
+  for (const auto &block : memory)
+    free(reinterpret_cast<void *>(block.first));
+  gpu = nullptr;
+  functions.clear();
+}
+
+tkc_driver_desc VirtualGpu::descriptor() {
+  tkc_driver_desc desc{};
+  desc.size = sizeof(desc);
+  desc.backend = TKC_CUDA;
+  desc.resolve = resolve;
+  desc.user = this;
+  return desc;
+}
