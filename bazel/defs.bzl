@@ -96,7 +96,7 @@ def tkc_kernels(name, src, runtime = "@tkc//:runtime", compiler = "@tkc//:tkc", 
       visibility: of the library
       **kwargs: targets, fallback, with_interp, imports, defines, includes, config, tuned
     """
-    _tkc_bundle(name = name + "_bundle", src = src, stem = src.rpartition("/")[2][:-len(".tk")], compiler = compiler, **kwargs)
+    _tkc_bundle(name = name + "_bundle", src = src, stem = src.replace(":", "/").rpartition("/")[2][:-len(".tk")], compiler = compiler, **kwargs)
     for group in ("object", "header"):
         native.filegroup(name = name + "_" + group, srcs = [":%s_bundle" % name], output_group = group)
     native.cc_library(

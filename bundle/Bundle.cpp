@@ -93,8 +93,7 @@ std::string tk::writeBundle(const Bundle &bundle) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Brackets inside each other, outside strings: the parser recurses.
-static bool nestsTooDeep(StringRef json) {
+bool tk::nestsTooDeep(StringRef json) {
   constexpr int mostNesting = 64;
   int depth = 0;
   bool inString = false;

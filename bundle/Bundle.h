@@ -50,6 +50,9 @@ llvm::Expected<Bundle> bundleOf(llvm::StringRef description, std::string image);
 /// The bytes of the file; the same bundle gives the same bytes.
 std::string writeBundle(const Bundle &bundle);
 
+/// Brackets too far inside each other, outside strings, for a parser that recurses.
+bool nestsTooDeep(llvm::StringRef json);
+
 /// Checks header, digests and bounds; the reason of a failure says what is wrong where.
 llvm::Expected<Bundle> readBundle(llvm::StringRef bytes);
 

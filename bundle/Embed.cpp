@@ -27,7 +27,16 @@ static constexpr llvm::StringLiteral kReserved =
     "typename union unsigned using virtual void volatile while xor std tkc main concept "
     "requires co_await co_return co_yield consteval constinit char8_t char16_t char32_t "
     "wchar_t unix linux not_eq and_eq or_eq xor_eq const_cast dynamic_cast static_cast "
-    "reinterpret_cast static_assert thread_local ";
+    "reinterpret_cast static_assert thread_local typeof errno ";
+
+/// What C headers declare at global scope and a file of kernels may well be called: no namespace.
+static constexpr llvm::StringLiteral kGlobals =
+    " "
+    "abort abs accept access acos acosh asin asinh atan atan2 atanh bind cbrt ceil clock close connect copysign cos "
+    "cosh div erf erfc exit exp exp2 expm1 fabs fdim floor fma fmax fmin fmod free frexp gamma hypot index j0 j1 jn "
+    "ldexp lgamma link listen log log10 log1p log2 logb lrint lround malloc modf nan nearbyint open pipe poll pow rand "
+    "random read recv remainder remove rename rindex rint round scalbn select send signal sin sinh sleep sqrt sync "
+    "system tan tanh tgamma time trunc wait write y0 y1 yn ";
 
 std::string tk::identifierOf(StringRef path) {
   std::string name;
@@ -35,7 +44,8 @@ std::string tk::identifierOf(StringRef path) {
     name += llvm::isAlnum(c) ? c : '_';
   if (name.empty() || llvm::isDigit(name.front()) || name.front() == '_')
     name = "n" + name;
-  return kReserved.contains(" " + name + " ") ? name + "_" : name;
+  std::string word = " " + name + " ";
+  return kReserved.contains(word) || kGlobals.contains(word) ? name + "_" : name;
 }
 
 std::string tk::quotedText(StringRef text) {

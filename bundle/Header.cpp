@@ -269,7 +269,7 @@ static std::string instanceSuffix(const Object &kernel, const Array &kernels) {
 }
 
 std::string tk::writeHeader(const Bundle &bundle, StringRef space, StringRef symbol) {
-  std::string guard = "TKC_BUNDLE_" + space.upper() + "_H";
+  std::string guard = (symbol + "_H").str(); // as it is written: two files may differ in case
   std::string text = llvm::formatv(R"(// clang-format off
 // Written by tkc: launches with <tkc/runtime.hpp>; the bytes come from the object or assembly file
 // that tkc writes beside this one.

@@ -3,6 +3,7 @@
 #include "driver/TuningTable.h"
 #include "driver/Session.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <map>
 
 using namespace tk;
 using llvm::StringRef;
@@ -29,6 +30,25 @@ static std::string faultOf(const Value &value) {
   return "";
 }
 
+/// Two records for one launch: a bundle knows no more of a device than its chip and processors.
+static std::string contradiction(const Array &records) {
+  std::map<std::string, std::pair<size_t, std::string>> known;
+  for (auto [i, value] : llvm::enumerate(records)) {
+    const Object &record = *value.getAsObject();
+    std::string key;
+    llvm::raw_string_ostream os(key);
+    for (StringRef field : {"kernel", "instance", "arch", "sms", "key"})
+      if (const Value *part = record.get(field))
+        os << field << *part;
+    std::string config = record.getString("config_id")->str();
+    auto [first, isNew] = known.try_emplace(key, i, config);
+    if (!isNew && first->second.second != config)
+      return llvm::formatv("records {0} and {1} name different configurations for one chip and key: keep those of one "
+                           "device", first->second.first, i);
+  }
+  return "";
+}
+
 std::optional<TuningTable> TuningTable::read(StringRef path, mlir::MLIRContext &context) {
   auto loc = mlir::UnknownLoc::get(&context);
   auto wrong = [&](const std::string &what) {
@@ -40,6 +60,8 @@ std::optional<TuningTable> TuningTable::read(StringRef path, mlir::MLIRContext &
   Input file;
   if (std::optional<DiagRecord> fault = readInput(path, file))
     return wrong(fault->message);
+  if (nestsTooDeep(file.text))
+    return wrong("it nests too deeply");
   llvm::Expected<Value> parsed = llvm::json::parse(file.text);
   if (!parsed)
     return wrong(llvm::toString(parsed.takeError()));
@@ -49,6 +71,8 @@ std::optional<TuningTable> TuningTable::read(StringRef path, mlir::MLIRContext &
   for (auto [i, record] : llvm::enumerate(*list))
     if (std::string fault = faultOf(record); !fault.empty())
       return wrong(llvm::formatv("record {0} {1}", i, fault));
+  if (std::string fault = contradiction(*list); !fault.empty())
+    return wrong(fault);
   TuningTable table;
   table.records = *list;
   return table;

@@ -173,6 +173,17 @@ ArrayAttr Lowerer::readPrune(const ast::Expr *expr, ArrayRef<Config> entries) {
   return builder.getArrayAttr(result);
 }
 
+void Lowerer::readOnMiss(const ast::NamedArg &arg, NamedAttrList &tune) {
+  Val value = evalCompileTime(arg.value);
+  if (value.isPoison())
+    return;
+  auto text = dyn_cast_or_null<StringAttr>(valueAttr(value));
+  if (!text || !llvm::is_contained({"default", "nearest", "error"}, text.getValue()))
+    error<diag::BadAttribute>(arg.range, "tune", R"(takes on_miss="default", "nearest" or "error")");
+  else
+    tune.set("on_miss", text);
+}
+
 void Lowerer::readTune(const ast::Attribute &attr, NamedAttrList &fields) {
   NamedAttrList tune;
   if (!attr.args.empty())
@@ -183,7 +194,7 @@ void Lowerer::readTune(const ast::Attribute &attr, NamedAttrList &fields) {
     if (name == "bucket")
       notBuilt(arg.range, "`bucket=` of @tune");
     else if (name == "on_miss")
-      tune.set(name, valueAttr(evalCompileTime(arg.value)));
+      readOnMiss(arg, tune);
     else if ((name == "key" || name == "configs") && !list)
       error<diag::BadAttribute>(arg.range, "tune", "takes a list as `" + name.str() + "`");
     else if (name != "key" && name != "configs" && name != "prune")

@@ -136,6 +136,7 @@ private:
   void readOptions(const ast::Attribute *attr, mlir::NamedAttrList &fields);
   void readNumerics(const ast::Attribute &attr, mlir::NamedAttrList &fields);
   void readTune(const ast::Attribute &attr, mlir::NamedAttrList &fields);
+  void readOnMiss(const ast::NamedArg &arg, mlir::NamedAttrList &tune);
   void readCost(const ast::Attribute &attr, mlir::NamedAttrList &fields);
   void readInstances(const ast::Attribute &attr, mlir::NamedAttrList &fields);
   void readAssumptions(mlir::NamedAttrList &fields);

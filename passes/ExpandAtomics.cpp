@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/tk/Launch.h"
 #include "ir/tkg/TkgDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -66,14 +67,11 @@ private:
 } // namespace
 
 AtomicExpansion::AtomicExpansion(KernelOp kernel, int64_t warpSize) : kernel(kernel) {
-  auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
-  auto given = options.getAs<IntegerAttr>("warps");
-  int64_t warps = given ? given.getInt() : 4;
   auto zeros = [](InDim dim, int64_t size) {
     return DimBases{dim, std::vector<std::vector<int32_t>>(llvm::Log2_64(size), {0})};
   };
   LinearLayout layout = llvm::cantFail(LinearLayout::fromBases(
-      {DimBases{InDim::Register, {}}, zeros(InDim::Lane, warpSize), zeros(InDim::Warp, warps)}, {1}));
+      {DimBases{InDim::Register, {}}, zeros(InDim::Lane, warpSize), zeros(InDim::Warp, warpsOf(kernel))}, {1}));
   everywhere = tkg::LayoutAttr::get(kernel.getContext(), layout);
 }
 

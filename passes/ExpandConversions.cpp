@@ -4,7 +4,7 @@
 // Ensures:  phase Expanded. A tkg.convert that is left renames registers, or shuffles within warps
 //           where that costs less than memory. Any other is a scratch, a store and a load; one with
 //           too large a scratch is done in halves first. Remark TK4103 says what each costs, and why
-//           it is there.
+//           it is there. A vector that was loaded is loaded once more instead (LoadInLayout.h).
 // Fails:    never.
 //
 //   %b = tkg.convert %a how "shared" : tensor<64xf32, #A> -> tensor<64xf32, #B>
@@ -30,6 +30,7 @@
 #include "ir/target/Target.h"
 #include "ir/tk/Elements.h"
 #include "ir/tkg/TkgDialect.h"
+#include "passes/LoadInLayout.h"
 #include "passes/Passes.h"
 #include "passes/SharedTiles.h"
 #include "passes/analysis/SharedAccess.h"
@@ -219,6 +220,8 @@ struct ExpandConversions : tk::impl::ExpandConversionsBase<ExpandConversions> {
         return;
       if (op.getHow() == "shuffle" && !Conversion(op).shufflesPay(costs))
         op.setHow("shared");
+      if (op.getHow() == "shared" && loadInLayout(op))
+        return;
       Conversion(op).remark();
       if (op.getHow() == "shared")
         throughMemory.push_back(op);

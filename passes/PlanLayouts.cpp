@@ -17,6 +17,7 @@
 
 #include "ir/Phases.h"
 #include "ir/diagnostics/Diagnostics.h"
+#include "ir/tk/Launch.h"
 #include "passes/Passes.h"
 #include "passes/analysis/LayoutPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -124,9 +125,7 @@ struct PlanLayouts : tk::impl::PlanLayoutsBase<PlanLayouts> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       cloneCheapProducers(kernel);
-      auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
-      auto warps = options.getAs<IntegerAttr>("warps");
-      LayoutPlan plan(kernel, {warpSize, warps ? warps.getInt() : 4, maxVectorBytes, MatrixKinds(matrixKinds)});
+      LayoutPlan plan(kernel, {warpSize, warpsOf(kernel), maxVectorBytes, MatrixKinds(matrixKinds)});
       if (failed(plan.decide()))
         return signalPassFailure();
       recordPlan(kernel, plan);

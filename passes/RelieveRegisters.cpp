@@ -31,6 +31,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/diagnostics/Diagnostics.h"
+#include "ir/tk/Launch.h"
 #include "passes/Passes.h"
 #include "passes/SharedTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -255,10 +256,7 @@ struct RelieveRegisters : tk::impl::RelieveRegistersBase<RelieveRegisters> {
   }
 
   void relieve(KernelOp kernel) {
-    auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
-    auto warps = options ? options.getAs<IntegerAttr>("warps") : IntegerAttr();
-    int64_t threads = warpSize * (warps ? warps.getInt() : 4);
-    int64_t budget = std::min<int64_t>(registersPerThread, registersPerBlock / threads) - kReserved;
+    int64_t budget = registersOfThread(kernel, warpSize, registersPerThread, registersPerBlock) - kReserved;
     SmallVector<scf::ForOp> loops;
     kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops) {

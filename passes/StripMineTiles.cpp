@@ -24,6 +24,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/diagnostics/Diagnostics.h"
+#include "ir/tk/Launch.h"
 #include "passes/Passes.h"
 #include "passes/StripBuilder.h"
 
@@ -36,14 +37,7 @@ using namespace mlir;
 using namespace tk;
 
 static StripBudget budgetOf(KernelOp kernel, int64_t warpSize, int64_t mostOfThread, int64_t mostOfBlock) {
-  auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
-  auto warps = options.getAs<IntegerAttr>("warps"), asked = options.getAs<IntegerAttr>("maxregs");
-  StripBudget budget;
-  budget.threads = warpSize * (warps ? warps.getInt() : 4);
-  budget.registers = std::min(mostOfThread, mostOfBlock / budget.threads);
-  if (asked)
-    budget.registers = std::min(budget.registers, asked.getInt());
-  return budget;
+  return {warpSize * warpsOf(kernel), registersOfThread(kernel, warpSize, mostOfThread, mostOfBlock)};
 }
 
 static SmallVector<StripLoop> decideAll(KernelOp kernel, StripBudget budget) {

@@ -2,6 +2,7 @@
 
 #include "backends/interp/Memory.h"
 #include "backends/interp/Translate.h"
+#include "ir/tk/Launch.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -283,10 +284,7 @@ LogicalResult Translator::translateQuery(Operation *op, bool &known) {
     return success();
   }
   if (isa<SmIdOp, NumWarpsOp>(op)) {
-    auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
-    auto warps = options ? options.getAs<IntegerAttr>("warps") : IntegerAttr();
-    emit(selectNumber(), op, define(op->getResult(0))).aux =
-        isa<SmIdOp>(op) ? 0 : warps ? uint32_t(warps.getInt()) : 4;
+    emit(selectNumber(), op, define(op->getResult(0))).aux = isa<SmIdOp>(op) ? 0 : uint32_t(warpsOf(kernel));
     return success();
   }
   known = false;

@@ -2,6 +2,7 @@
 
 #include "backends/metadata/KernelDescription.h"
 #include "backends/metadata/Metadata.h"
+#include "ir/tk/Launch.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -10,11 +11,6 @@ using namespace mlir;
 using namespace tk;
 using llvm::json::Array;
 using llvm::json::Object;
-
-static int64_t optionOf(DictionaryAttr options, StringRef name, int64_t otherwise) {
-  auto value = options.getAs<IntegerAttr>(name);
-  return value ? value.getInt() : otherwise;
-}
 
 /// Of the loop with the most; one where none is pipelined.
 static int64_t pipelinedStages(KernelOp kernel) {
@@ -28,8 +24,8 @@ Object tk::describeConfiguration(KernelOp kernel) {
   if (auto values = contract.getAs<DictionaryAttr>("config"))
     config = std::move(*attributeToJson(values).getAsObject());
   auto options = contract.getAs<DictionaryAttr>("options");
-  config["warps"] = optionOf(options, "warps", 4);
-  config["stages"] = optionOf(options, "stages", pipelinedStages(kernel));
+  config["warps"] = warpsOf(kernel);
+  config["stages"] = launchOption(kernel, "stages").value_or(pipelinedStages(kernel));
   for (StringRef name : {"ctas", "maxregs"})
     if (Attribute value = options.get(name))
       config[name] = attributeToJson(value);

@@ -14,6 +14,7 @@
 #include "ir/tkg/TkgDialect.h"
 #include "passes/analysis/Contiguity.h"
 #include "passes/analysis/MatrixLayouts.h"
+#include "passes/analysis/Scalars.h"
 #include "passes/analysis/SharedAccess.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -109,6 +110,7 @@ private:
   bool foldSum(mlir::Operation *op);
   bool foldOffset(mlir::Operation *op);
   llvm::SmallVector<unsigned> firstAlike(mlir::Value tile);
+  bool foldCompare(mlir::Operation *op);
   mlir::Value element(mlir::Operation *op, mlir::ValueRange operands);
   mlir::Value arithmetic(mlir::Operation *op, mlir::ValueRange operands);
   mlir::Value division(mlir::Operation *op, mlir::ValueRange operands, bool remainder);
@@ -340,6 +342,7 @@ private:
                                              mlir::ValueRange carried, LoopBody body);
 
   KernelOp kernel;
+  ScalarAnalysis known;
   const Target &target;
   mlir::MLIRContext *context;
   mlir::OpBuilder builder;
@@ -356,7 +359,6 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> addresses;
   std::map<std::pair<int64_t, unsigned>, mlir::Value> constants;
   llvm::DenseSet<mlir::Operation *> exactOffsets; // i32 arithmetic known not to wrap
-  ScalarAnalysis known; // by facts of this variant, which the loader has checked
   ContiguityAnalysis contiguity{known};
   llvm::DenseSet<mlir::Operation *> ofRanges;     // those that keep apart what registers differ in
 };

@@ -122,8 +122,37 @@ SmallVector<unsigned> Machine::firstAlike(Value tile) {
   return first;
 }
 
+/// Coordinates against a limit that all threads share: a register's constant is taken off the limit, so that all
+/// registers compare one coordinate and none has one of its own over a loop. True when done.
+bool Machine::foldCompare(Operation *op) {
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  auto splat = compare ? compare.getRhs().getDefiningOp<SplatOp>() : SplatOp();
+  if (!splat || !isRange(compare.getLhs()) || !elementTypeOf(splat.getType()).isInteger(32) ||
+      compare.getPredicate() >= arith::CmpIPredicate::ult)
+    return false;
+  Interval limits = known.range(splat.getValue());
+  const Tile &range = tiles[compare.getLhs()];
+  if (!llvm::all_of(range, [&](const Element &e) { return e.var && e.imm >= 0 && limits.lo - e.imm >= INT32_MIN; }))
+    return false;
+  std::map<std::pair<void *, int64_t>, Value> results;
+  Tile result;
+  for (unsigned first : firstAlike(op->getResult(0))) {
+    const Element &element = range[first];
+    Value &value = results[{element.var.getAsOpaquePointer(), element.imm}];
+    if (!value) {
+      Value limit = scalar(splat.getValue());
+      if (element.imm)
+        limit = LLVM::SubOp::create(builder, loc, limit, integer(element.imm, 32));
+      value = this->compare(op, {element.var, limit});
+    }
+    result.push_back({value, 0});
+  }
+  tiles[op->getResult(0)] = std::move(result);
+  return true;
+}
+
 LogicalResult Machine::lowerElementwise(Operation *op) {
-  if (foldOffset(op))
+  if (foldOffset(op) || foldCompare(op))
     return success();
   if (auto cast = dyn_cast<CastOp>(op); cast && convertPairs(cast))
     return success();

@@ -2,6 +2,7 @@
 
 #include "backends/nvptx/Machine.h"
 #include "ir/diagnostics/Diagnostics.h"
+#include "ir/tk/Launch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -11,8 +12,8 @@ using namespace tk;
 using namespace tk::nvptx;
 
 Machine::Machine(KernelOp kernel, const Target &target, Value)
-    : kernel(kernel), target(target), context(kernel.getContext()), builder(kernel),
-      loc(kernel.getLoc()), known(kernel) {
+    : kernel(kernel), known(kernel), target(target), context(kernel.getContext()), builder(kernel),
+      loc(kernel.getLoc()) {
   auto numerics = kernel.getContract().getFields().getAs<DictionaryAttr>("numerics");
   if (auto flag = numerics ? numerics.getAs<BoolAttr>("contract") : BoolAttr())
     contract = flag.getValue();
@@ -138,22 +139,13 @@ static bool isNoalias(KernelOp kernel, Attribute pointer) {
   return own && llvm::count(classes, *own) == 1;
 }
 
-static int64_t numWarps(KernelOp kernel) {
-  auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
-  auto warps = options.getAs<IntegerAttr>("warps");
-  return warps ? warps.getInt() : 4;
-}
-
-int32_t Machine::blockThreads() { return int32_t(numWarps(kernel) * target.warpSize);
-}
+int32_t Machine::blockThreads() { return int32_t(warpsOf(kernel) * target.warpSize); }
 
 void Machine::attachAttributes(LLVM::LLVMFuncOp function) {
-  auto options = kernel.getContract().getFields().getAs<DictionaryAttr>("options");
-  int32_t threads = blockThreads();
   function->setAttr("nvvm.kernel", builder.getUnitAttr());
-  function->setAttr("nvvm.reqntid", builder.getDenseI32ArrayAttr({threads, 1, 1}));
-  if (auto maximum = options.getAs<IntegerAttr>("maxregs"))
-    function->setAttr("nvvm.maxnreg", builder.getI32IntegerAttr(maximum.getInt()));
+  function->setAttr("nvvm.reqntid", builder.getDenseI32ArrayAttr({blockThreads(), 1, 1}));
+  if (std::optional<int64_t> most = launchOption(kernel, "maxregs"))
+    function->setAttr("nvvm.maxnreg", builder.getI32IntegerAttr(*most));
   for (auto [i, param] : llvm::enumerate(deviceParams)) {
     if (!isa<LLVM::LLVMPointerType>(param.type))
       continue;
@@ -329,7 +321,7 @@ LogicalResult Machine::lowerScalarOp(Operation *op) {
       .Case([&](AssumeOp assume) {
         return done(LLVM::AssumeOp::create(builder, loc, scalar(assume.getCondition())));
       })
-      .Case([&](NumWarpsOp warps) { return done(scalars[warps] = integer(numWarps(kernel), 64)); })
+      .Case([&](NumWarpsOp warps) { return done(scalars[warps] = integer(warpsOf(kernel), 64)); })
       .Default([&](Operation *op) {
         return op->getNumResults() == 1 ? lowerElementwise(op) : unsupported(op);
       });

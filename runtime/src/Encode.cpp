@@ -15,7 +15,7 @@ static tkc_status checkOptions(const tkc_kernel &kernel, const tkc_options &opti
   if (options.flags & ~known)
     return fail(err, TKC_E_ARG, "tkc_options.flags is %#x, known are %#x", options.flags, known);
   if ((options.flags & (TKC_PDL | TKC_COOPERATIVE)) && !kernel.bundle->driver->gpu.launchKernelEx)
-    return fail(err, TKC_E_UNSUPPORTED, "kernel `%s`: %s: this driver has no cuLaunchKernelEx",
+    return fail(err, TKC_E_UNSUPPORTED, "kernel `%s`: %s: no such launches here (no cuLaunchKernelEx)",
                 kernel.info->name.c_str(), options.flags & TKC_PDL ? "TKC_PDL" : "TKC_COOPERATIVE");
   if (options.vendor_attrs || options.num_vendor_attrs)
     return fail(err, TKC_E_UNSUPPORTED, "tkc_options: vendor_attrs is reserved in this libtkcrt");

@@ -20,7 +20,7 @@ static tkc_status checkDescriptor(const tkc_prepare_desc &desc, tkc_error *err) 
   if (desc.numerics_class)
     return fail(err, TKC_E_UNSUPPORTED,
                 "tkc_prepare_desc.numerics_class is reserved in this libtkcrt");
-  if (desc.config && desc.table)
+  if (desc.config && *desc.config && desc.table)
     return fail(err, TKC_E_ARG, "tkc_prepare_desc: config and table are both given, needed one");
   if (!desc.table != !desc.table_bytes)
     return fail(err, TKC_E_ARG, "tkc_prepare_desc: table is %s and table_bytes %zu",

@@ -44,6 +44,10 @@ static tkc_status checkTensorData(const EncodeState &state, size_t index, Span &
                 "kernel `%s`: parameter `%s`: extents times strides leave the address space",
                 state.name(), info.name.c_str());
   uint64_t owned = state.isAbsent(index) ? 0 : state.args[index].u.tensor.span_bytes;
+  if (owned && span.low < 0)
+    return fail(state.err, TKC_E_EXTENT,
+                "kernel `%s`: parameter `%s` reaches %lld bytes before its start, the caller owns none there",
+                state.name(), info.name.c_str(), static_cast<long long>(-span.low));
   if (owned && static_cast<uint64_t>(span.high) > owned)
     return fail(state.err, TKC_E_EXTENT,
                 "kernel `%s`: parameter `%s` reaches %lld bytes from its start, the caller owns "

@@ -83,6 +83,32 @@ class Apps:
         self.run(["ninja", "-C", build])
         self.ran(build / "app")
 
+    def library(self):
+        """Kernels of a library that a program in another folder links; a prefix for the symbols."""
+        top = self.work / "top"
+        for folder in ("lib", "app"):
+            (top / folder).mkdir(parents=True)
+        shutil.copy(self.apps / "kernels.tk", top / "lib" / "my.kernels.tk")
+        (top / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.22)\nproject(top LANGUAGES C CXX)\nset(CMAKE_CXX_STANDARD 17)\n"
+            "find_package(tkc REQUIRED)\nadd_subdirectory(lib)\nadd_subdirectory(app)\n")
+        (top / "lib" / "CMakeLists.txt").write_text(
+            "add_library(kernels STATIC)\n"
+            "tkc_add_kernels(kernels SOURCES my.kernels.tk WITH_INTERP EMBED OPTIONS --symbol-prefix=own_)\n"
+            "set_target_properties(kernels PROPERTIES LINKER_LANGUAGE CXX)\n")
+        (top / "app" / "CMakeLists.txt").write_text(
+            "add_executable(app main.cpp)\ntarget_link_libraries(app PRIVATE kernels)\n")
+        (top / "app" / "main.cpp").write_text(
+            '#include "my.kernels.h"\nint main() { return own_my_kernels == my_kernels::bundle().data ? 0 : 1; }\n')
+        build = self.work / "build"
+        self.run(["cmake", "-S", top, "-B", build])  # by make
+        self.run(["cmake", "--build", build])
+        self.run([build / "app" / "app"])
+        with (top / "app" / "CMakeLists.txt").open("a") as file:
+            file.write("tkc_add_kernels(kernels SOURCES ../lib/my.kernels.tk TARGETS sm_90a)\n")
+        failed = subprocess.run(["cmake", "-S", top, "-B", build], text=True, capture_output=True, env=self.environment)
+        self.expect(failed.stderr, "is of another folder")
+
     def incremental(self):
         """What is built again after an edit."""
         kernels = self.apps / "kernels.tk"

@@ -14,6 +14,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import time
 
 from ._module import Module
 
@@ -39,7 +40,7 @@ def compile(path, *, cache, backend="cuda", kernel=None, defines=None, target=No
     words = _words(backend, kernel, defines or {}, target, options)
     folder = _Folder(cache)
     path = os.path.abspath(path)
-    list_key = _digest_of_text(json.dumps([_digest_of_file(tool), words, path]))
+    list_key = _digest_of_text(json.dumps([_digest_of_file(tool), words, path, os.getcwd()]))
     data = _lookup(folder, list_key)
     if data is None:
         data = _build(folder, list_key, tool, path, words)
@@ -91,6 +92,8 @@ def _lookup(folder, list_key):
 
 
 def _build(folder, list_key, tool, path, words):
+    started = time.time_ns()
+    time.sleep(0.02)  # file systems take their times from a clock that ticks
     with tempfile.TemporaryDirectory(dir=folder.path) as work:
         out, depfile = os.path.join(work, "k.tkb"), os.path.join(work, "k.d")
         done = subprocess.run([tool, path, "-o", out, "-MF", depfile, *words], text=True,
@@ -103,10 +106,15 @@ def _build(folder, list_key, tool, path, words):
         with open(out, "rb") as file:
             data = file.read()
     key = _bundle_key(list_key, files)
-    if key:
+    if key and _are_older(files, started):
         folder.write(key + ".tkb", data)
         folder.write(list_key + ".json", json.dumps(files).encode())
     return data
+
+
+def _are_older(files, moment):
+    """Whether none was written since: else the compiler may have read what is no longer there."""
+    return all(os.stat(name).st_mtime_ns <= moment for name in files)
 
 
 def _dependencies(text):
