@@ -94,16 +94,11 @@ int tk::runBundle(const CompileOptions &options) {
     return printAlone(*wrong, json, 2);
 
   std::vector<Unit> units;
-  std::optional<TuningTable> table;
+  TuningTable table;
   WorkResult planned = runGuardedWork(options, [&](mlir::MLIRContext &context) {
-    int status = planUnits(options, input, context, units);
-    if (!status && !options.tuned.empty())
-      table = TuningTable::read(options.tuned, context);
-    return status;
+    return planUnits(options, input, context, units, &table);
   });
-  bool failed =
-      planned.status || planned.crash.crashed || (table.has_value() == options.tuned.empty());
-  if (failed || lists) {
+  if (planned.status || planned.crash.crashed || lists) {
     int status = reportWork(options, input, planned);
     if (!status)
       printUnits(options, units, llvm::outs());
@@ -119,8 +114,7 @@ int tk::runBundle(const CompileOptions &options) {
   Bundle bundle;
   if (std::optional<DiagRecord> wrong = linkUnits(options, units, outcomes, bundle))
     return printAlone(*wrong, json, 1);
-  if (table)
-    table->addTo(bundle);
+  table.addTo(bundle);
   if (std::optional<DiagRecord> wrong = writeBundleFiles(options, plan, bundle, std::move(result)))
     return printAlone(*wrong, json, 1);
   return 0;

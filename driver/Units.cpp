@@ -81,16 +81,26 @@ CompileOptions Unit::optionsFor(const CompileOptions &all) const {
 // The list
 //===----------------------------------------------------------------------===//
 
+/// What --tuned names; without it the table stays empty.
+static int readTuned(const CompileOptions &options, mlir::MLIRContext &context, TuningTable &table) {
+  if (options.tuned.empty())
+    return 0;
+  std::optional<TuningTable> read = TuningTable::read(options.tuned, context);
+  if (read)
+    table = std::move(*read);
+  return read ? 0 : 1;
+}
+
 /// Kernels of a source with values and configurations; one nameless entry for a stage file.
 static int planKernels(const CompileOptions &options, const Input &input,
                        mlir::MLIRContext &context,
-                       std::vector<std::optional<KernelUnit>> &kernels) {
+                       std::vector<std::optional<KernelUnit>> &kernels, TuningTable &table) {
   std::optional<Stage> kind = stageOfInputName(input.path);
   if (!kind)
     kind = stageOfInputText(input.text);
   if (kind != Stage::Ast) { // `compile` says what is wrong with it
     kernels.push_back(std::nullopt);
-    return 0;
+    return readTuned(options, context, table);
   }
   SourceFile source(input.path, input.text);
   llvm::FailureOr<std::unique_ptr<ast::File>> file = parseFile(context, source);
@@ -104,21 +114,23 @@ static int planKernels(const CompileOptions &options, const Input &input,
       listUnits(context, source, **file, options.lower, query, &error);
   if (failed(units))
     return error == LowerError::CommandLine ? 2 : 1;
-  std::optional<TuningTable> table;
-  if (!options.tuned.empty() && !(table = TuningTable::read(options.tuned, context)))
-    return 1;
+  if (int status = readTuned(options, context, table))
+    return status;
   for (KernelUnit &unit : *units)
-    if (options.configs != CompileOptions::Configs::Tuned || unit.isDefault || table->names(unit))
+    if (options.configs != CompileOptions::Configs::Tuned || unit.isDefault || table.names(unit))
       kernels.push_back(std::move(unit));
   return 0;
 }
 
 int tk::planUnits(const CompileOptions &options, const Input &input, mlir::MLIRContext &context,
-                  std::vector<Unit> &units) {
+                  std::vector<Unit> &units, TuningTable *table) {
   setActivity("listing the units");
   std::vector<std::optional<KernelUnit>> kernels;
-  if (int status = planKernels(options, input, context, kernels))
+  TuningTable tuned;
+  if (int status = planKernels(options, input, context, kernels, tuned))
     return status;
+  if (table)
+    *table = std::move(tuned);
   std::vector<std::string> targets = options.targets;
   if (llvm::all_of(targets, isImageTarget) && !options.onlyImageTargets)
     targets.insert(targets.begin(), kernels.front() ? kDefaultTarget.str() : "");

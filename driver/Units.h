@@ -13,6 +13,8 @@
 
 namespace tk {
 
+class TuningTable;
+
 struct Unit {
   std::optional<KernelUnit> kernel; // none: all that a stage file holds
   std::string target;               // a chip, `compute_80` for PTX, `cpu`; empty: the input's
@@ -33,9 +35,10 @@ bool isImageTarget(llvm::StringRef target);
 const Target *fallbackChip(llvm::StringRef target);
 std::string fallbackNames();
 
-/// The units that options and input ask for; the status is not 0 after an error.
+/// The units that options and input ask for; the status is not 0 after an error. `table` (may be
+/// null) gets the one that --tuned names.
 int planUnits(const CompileOptions &options, const Input &input, mlir::MLIRContext &context,
-              std::vector<Unit> &units);
+              std::vector<Unit> &units, TuningTable *table = nullptr);
 
 /// Prints them, as text or JSON, and compiles nothing.
 void printUnits(const CompileOptions &options, llvm::ArrayRef<Unit> units, llvm::raw_ostream &os);

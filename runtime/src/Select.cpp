@@ -1,6 +1,7 @@
 //===- Select.cpp - which variant a launch takes, and why ------------------===//
 #include "Encode.h"
 #include "Error.h"
+#include "KeyDistance.h"
 
 #include <algorithm>
 #include <cstdarg>
@@ -26,23 +27,11 @@ static void keyText(const EncodeState &state, const int64_t *key, char *out, siz
              static_cast<long long>(key[i]));
 }
 
-/// How far apart two keys are: the product of what factor each number is off by. Tile sizes suit
-/// a problem by its magnitude, so 100 is as near to 200 as 1000 to 2000.
-static double distance(const int64_t *a, const int64_t *b, size_t width) {
-  double product = 1;
-  for (size_t i = 0; i < width; ++i) {
-    double left = static_cast<double>(std::max<int64_t>(a[i], 1));
-    double right = static_cast<double>(std::max<int64_t>(b[i], 1));
-    product *= left > right ? left / right : right / left;
-  }
-  return product;
-}
-
 static size_t nearestRow(const TuneTable &table, const int64_t *key) {
   size_t best = 0;
   for (size_t row = 1; row < table.rows.size(); ++row)
-    if (distance(table.keyOf(row), key, table.width) <
-        distance(table.keyOf(best), key, table.width))
+    if (keyDistance(table.keyOf(row), key, table.width) <
+        keyDistance(table.keyOf(best), key, table.width))
       best = row;
   return best;
 }

@@ -2,10 +2,10 @@
 #include "Table.h"
 
 #include "Error.h"
+#include "KeyDistance.h"
 #include "Sha256.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace tkctune {
 
@@ -132,15 +132,9 @@ std::string printTable(const Json &table) {
   return text + "\n]\n";
 }
 
-/// How far apart two keys lie: each doubling of one number counts 1.
 static double distance(const Json &key, const std::vector<int64_t> &wanted) {
-  double sum = 0;
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    double a = std::log2(std::fabs(static_cast<double>(key[i].get<int64_t>())) + 1);
-    double b = std::log2(std::fabs(static_cast<double>(wanted[i])) + 1);
-    sum += std::fabs(a - b);
-  }
-  return sum;
+  std::vector<int64_t> numbers = key.get<std::vector<int64_t>>();
+  return tkcrt::keyDistance(numbers.data(), wanted.data(), wanted.size());
 }
 
 static bool isForDevice(const Json &record, const TableQuery &query) {

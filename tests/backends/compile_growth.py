@@ -10,10 +10,10 @@ Prints a line for each phase of each program that takes long enough to be compar
 """
 
 import argparse
-import resource
-import subprocess
 import sys
 import tempfile
+
+from compile_times import milliseconds
 
 RUNS, LIMIT = 6, 9
 # What takes less in the larger program is not compared; what takes less in the smaller one counts as this: the
@@ -49,15 +49,6 @@ PROGRAMS = {
 }
 
 
-def processor_ms(command):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-
-
 def growth(tkc, source, count, limit):
     """Of each phase: milliseconds for n and for 4n."""
     least = {}
@@ -65,7 +56,7 @@ def growth(tkc, source, count, limit):
         for _ in range(RUNS):
             for size in (count, 4 * count):
                 for stage in STAGES:
-                    took = processor_ms([tkc, source, "-k", "k", f"-DN={size}", "--target=sm_90a", "--emit=" + stage,
+                    took = milliseconds([tkc, source, "-k", "k", f"-DN={size}", "--target=sm_90a", "--emit=" + stage,
                                          "-o", folder + "/out"])
                     least[size, stage] = min(took, least.get((size, stage), took))
             pairs, before = {}, {count: 0, 4 * count: 0}
