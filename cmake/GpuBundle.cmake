@@ -13,6 +13,10 @@ target_link_options(tkcrt_gpu PRIVATE
   -Wl,--no-undefined -Wl,--as-needed -static-libstdc++ -static-libgcc $<$<CONFIG:Release>:-s>)
 find_package(Threads REQUIRED)
 target_link_libraries(tkcrt_gpu PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
+if(TKC_ZSTD_FOUND) # the archive where there is one: the other machine need not have the library
+  find_library(TKC_ZSTD_ARCHIVE NAMES libzstd.a)
+  target_link_libraries(tkcrt_gpu PRIVATE $<IF:$<BOOL:${TKC_ZSTD_ARCHIVE}>,${TKC_ZSTD_ARCHIVE},PkgConfig::TKC_ZSTD>)
+endif()
 
 add_executable(host_launch EXCLUDE_FROM_ALL bench/host_launch.c)
 set_target_properties(host_launch PROPERTIES

@@ -87,11 +87,12 @@ def HoistLoads : Pass<"tk-hoist-loads", "::mlir::ModuleOp"> {
   let summary = "begin loads before the reductions that they do not wait for";
   let description = [{
     Requires: phase `LaidOut`. A `tkg.load` of memory that the kernel never writes, whose address does not
-    depend on a reduction or change of layout before it in its block, moves ahead of that, as long as all that move have no more than `most-registers` words of
-    32 bits a thread. Loops and branches are not passed.
+    depend on a reduction or change of layout before it in its block, moves ahead of that where a multiprocessor keeps
+    room for three blocks with the registers this takes. Loops and branches are not passed.
   }];
   let options = [
-    Option<"mostRegisters", "most-registers", "int64_t", "64", "words of 32 bits a thread of loads that move">];
+    Option<"warpSize", "warp-size", "int64_t", "32", "lanes of a warp on the target">,
+    Option<"registersPerBlock", "registers-per-block", "int64_t", "65536", "of a multiprocessor, which one block may have">];
 }
 
 def MergeReductions : Pass<"tk-merge-reductions", "::mlir::ModuleOp"> {

@@ -55,6 +55,13 @@ static std::unique_ptr<Pass> pipelineLoops(const Target &target) {
   return createPipelineLoops(options);
 }
 
+static std::unique_ptr<Pass> hoistLoads(const Target &target) {
+  HoistLoadsOptions options;
+  options.warpSize = target.warpSize;
+  options.registersPerBlock = target.registersPerBlock;
+  return createHoistLoads(options);
+}
+
 static std::unique_ptr<Pass> relieveRegisters(const Target &target) {
   RelieveRegistersOptions options;
   options.warpSize = target.warpSize;
@@ -89,7 +96,7 @@ static constexpr Step kPipeline[] = {
     {Phase::Planned, plain<createPruneVariants>},
     {Phase::LaidOut, plain<createAssignLayouts>},
     {Phase::LaidOut, cse},
-    {Phase::LaidOut, plain<createHoistLoads>},
+    {Phase::LaidOut, hoistLoads},
     {Phase::LaidOut, expandAtomics},
     {Phase::LaidOut, plain<createExpandReductions>},
     {Phase::LaidOut, plain<createExpandDots>},

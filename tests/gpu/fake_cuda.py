@@ -14,7 +14,8 @@ import numpy as np
 
 import numerics
 
-_ATTRIBUTES = {1: 1024, 16: 132, 75: 9, 76: 0, 97: 232448}
+# CUdevice_attribute: threads a block, SMs, cooperative launch, the chip, shared memory a block, clusters.
+_ATTRIBUTES = {1: 1024, 16: 132, 75: 9, 76: 0, 95: 1, 97: 232448, 120: 1}
 _PARAMETER = {"ptr": np.uint64, "i1": np.uint8, "u8": np.uint8, "u16": np.uint16,
               "u32": np.uint32, "u64": np.uint64, **numerics.STORAGE}
 

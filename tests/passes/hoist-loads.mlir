@@ -1,5 +1,6 @@
 // RUN: tk-opt %s --tk-hoist-loads | FileCheck %s
-// RUN: tk-opt %s --tk-hoist-loads=most-registers=0 | FileCheck %s --check-prefix=NONE
+// RUN: tk-opt %s --tk-hoist-loads=registers-per-block=3000 | FileCheck %s --check-prefix=NONE
+// RUN: tk-opt %s --tk-hoist-loads=registers-per-block=10000 | FileCheck %s --check-prefix=TIGHT
 
 // As the head of HoistLoads.cpp has it:
 //   %s = tk.reduce %x
@@ -67,5 +68,49 @@ tk.kernel @loop(%x: !tk.ptr<f32, 0>, %y: !tk.ptr<f32, 1>, %n: i64) attributes {c
   }
   %w = tkg.load %x[%o] readonly : !tk.ptr<f32, 0>, tensor<64xi32, #A> -> tensor<64xf32, #A>
   tkg.store %w, %y[%o] : tensor<64xf32, #A>, !tk.ptr<f32, 1>, tensor<64xi32, #A>
+  tk.return
+}
+
+// Three blocks of two warps have 52 registers a thread each, of 10000: enough for 16 words and what comes with
+// them, not with the 16 of a tile that is alive over the reduction, too.
+#W = #tkg.layout<"register=[[1],[2],[256],[512]], lane=[[4],[8],[16],[32],[64]], warp=[[128]]">
+// TIGHT-LABEL: tk.kernel @dead(
+// TIGHT:         tkg.load
+// TIGHT:         tkg.load
+// TIGHT:         tk.reduce
+tk.kernel @dead(%x: !tk.ptr<f32, 0>, %y: !tk.ptr<f32, 1>, %n: i64) attributes {contract = #contract} {
+  %o = tk.arange 0 : tensor<1024xi32, #W>
+  %v = tkg.load %x[%o] readonly : !tk.ptr<f32, 0>, tensor<1024xi32, #W> -> tensor<1024xf32, #W>
+  %s = tk.reduce %v axis 0 order any : tensor<1024xf32, #W> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tk.yield %c : f32
+  }
+  %w = tkg.load %x[%o] readonly : !tk.ptr<f32, 0>, tensor<1024xi32, #W> -> tensor<1024xf32, #W>
+  tkg.store %w, %y[%o] : tensor<1024xf32, #W>, !tk.ptr<f32, 1>, tensor<1024xi32, #W>
+  tk.store %s, %y : f32, !tk.ptr<f32, 1>
+  tk.return
+}
+
+// CHECK-LABEL: tk.kernel @alive(
+// CHECK:         tkg.load
+// CHECK:         tkg.load
+// CHECK:         tk.reduce
+// TIGHT-LABEL: tk.kernel @alive(
+// TIGHT:         tkg.load
+// TIGHT-NOT:     tkg.load
+// TIGHT:         tk.reduce
+tk.kernel @alive(%x: !tk.ptr<f32, 0>, %y: !tk.ptr<f32, 1>, %n: i64) attributes {contract = #contract} {
+  %o = tk.arange 0 : tensor<1024xi32, #W>
+  %v = tkg.load %x[%o] readonly : !tk.ptr<f32, 0>, tensor<1024xi32, #W> -> tensor<1024xf32, #W>
+  %s = tk.reduce %v axis 0 order any : tensor<1024xf32, #W> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tk.yield %c : f32
+  }
+  %w = tkg.load %x[%o] readonly : !tk.ptr<f32, 0>, tensor<1024xi32, #W> -> tensor<1024xf32, #W>
+  %p = arith.mulf %w, %v : tensor<1024xf32, #W>
+  tkg.store %p, %y[%o] : tensor<1024xf32, #W>, !tk.ptr<f32, 1>, tensor<1024xi32, #W>
+  tk.store %s, %y : f32, !tk.ptr<f32, 1>
   tk.return
 }
