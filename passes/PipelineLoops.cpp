@@ -38,6 +38,7 @@
 #include "ir/diagnostics/Diagnostics.h"
 #include "passes/Passes.h"
 #include "passes/SharedTiles.h"
+#include "passes/analysis/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -68,7 +69,7 @@ struct Copy {
 
 class LoopPipeline {
 public:
-  LoopPipeline(scf::ForOp loop, int64_t limitBytes) : loop(loop), limitBytes(limitBytes) {}
+  LoopPipeline(scf::ForOp loop, int64_t limitBytes, ScalarAnalysis &scalars) : loop(loop), limitBytes(limitBytes), scalars(scalars) {}
   void run();
 
 private:
@@ -83,12 +84,14 @@ private:
   void makeRing(OpBuilder &builder, Copy &copy);
   Value constant(OpBuilder &builder, Type type, int64_t value);
   Value slotView(OpBuilder &builder, const Copy &copy, Value slot);
+  Value limitOf(Value mask);
   void issue(OpBuilder &builder, Value iteration, Value slot);
   void rewrite();
   void rewriteBody(Value slot, OpBuilder &builder);
 
   scf::ForOp loop;
   int64_t limitBytes;
+  ScalarAnalysis &scalars;
   SmallVector<Copy> copies;
   int64_t stages = 1;
 };
@@ -219,20 +222,49 @@ Value LoopPipeline::slotView(OpBuilder &builder, const Copy &copy, Value slot) {
                                 /*offset=*/0);
 }
 
-/// The copies of one iteration, of nothing where there is no such iteration, and the end of their group.
+/// A number in the loop with which the whole mask is false when it is 0: `limit` of a conjunct `place < limit` of
+/// places that are never negative.
+Value LoopPipeline::limitOf(Value mask) {
+  Operation *op = mask ? mask.getDefiningOp() : nullptr;
+  if (!op || !loop->isAncestor(op))
+    return {};
+  if (isa<arith::AndIOp, ExpandDimsOp, BroadcastOp>(op)) {
+    for (Value operand : op->getOperands())
+      if (Value limit = limitOf(operand))
+        return limit;
+    return {};
+  }
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  auto splat = compare && compare.getPredicate() == arith::CmpIPredicate::slt ? compare.getRhs().getDefiningOp<SplatOp>() : SplatOp();
+  bool isLimit = splat && loop->isAncestor(splat) && splat.getValue().getDefiningOp() &&
+                 loop->isAncestor(splat.getValue().getDefiningOp()) && scalars.range(compare.getLhs()).lo >= 0;
+  return isLimit ? splat.getValue() : Value();
+}
+
+/// The copies of one iteration, of nothing where there is no such iteration, and the end of their group. One number
+/// that is 0 then costs less than a condition for each instruction.
 void LoopPipeline::issue(OpBuilder &builder, Value iteration, Value slot) {
   Location loc = loop.getLoc();
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, iteration, loop.getUpperBound());
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), iteration);
+  llvm::SmallPtrSet<Value, 2> limits;
   for (const Copy &copy : copies)
-    for (Operation *op : copy.address)
-      if (!mapping.contains(op->getResult(0)))
-        builder.clone(*op, mapping);
+    limits.insert(limitOf(tkg::LoadOp(copy.load).getMask()));
+  for (const Copy &copy : copies)
+    for (Operation *op : copy.address) {
+      Value result = op->getResult(0);
+      if (mapping.contains(result))
+        continue;
+      Value made = builder.clone(*op, mapping)->getResult(0);
+      if (limits.contains(result))
+        mapping.map(result, arith::SelectOp::create(builder, loc, exists, made, constant(builder, made.getType(), 0)));
+    }
   for (const Copy &copy : copies) {
     tkg::LoadOp load = copy.load;
     auto mapped = [&](Value value) { return value ? mapping.lookupOrDefault(value) : Value(); };
-    tkg::AsyncCopyOp::create(builder, load.getLoc(), exists, mapped(load.getBase()), mapped(load.getOffset()),
+    Value when = limitOf(load.getMask()) ? Value() : exists;
+    tkg::AsyncCopyOp::create(builder, load.getLoc(), when, mapped(load.getBase()), mapped(load.getOffset()),
                              mapped(load.getMask()), slotView(builder, copy, slot), load.getVector());
   }
   tkg::AsyncCommitOp::create(builder, loc);
@@ -363,8 +395,10 @@ struct PipelineLoops : tk::impl::PipelineLoopsBase<PipelineLoops> {
       return;
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
-    for (scf::ForOp loop : loops) // inner loops first
-      LoopPipeline(loop, limitBytes).run();
+    for (scf::ForOp loop : loops) { // inner loops first
+      ScalarAnalysis scalars(loop->getParentOfType<KernelOp>());
+      LoopPipeline(loop, limitBytes, scalars).run();
+    }
   }
 };
 } // namespace
