@@ -1,9 +1,10 @@
 """Makes the folder that is taken to a machine with a GPU: `cmake --build ... --target gpu-bundle`.
 
-    bundle.py --tkc=PATH --fuzz=PATH --library=libtkcrt.so --host-launch=PATH --out=build/gpu [--planted=PATH]
+    bundle.py --tkc=PATH --fuzz=PATH --library=libtkcrt.so --loader-suite=PATH --out=build/gpu
+              [--tune-library=libtkctune.so] [--cpu-library=libtkccpu.so] [--app=PATH ...] [--planted=PATH]
 
-It holds the compiler, the generator of random programs, the loader, every kernel that run.py and
-the checks launch, and the scripts; what the interpreter computes for the checks is left to the
+It holds the compiler, the generator of random programs, the loader, the tuner, the programs of
+examples/apps, every kernel that run.py and the checks launch, and the scripts; what the interpreter computes for the checks is left to the
 other machine (expected.py), which takes less time there than its bytes would to get there. Kernels
 are compiled into OUT-parts; what is there already and would come out the same (the compiler, the
 source and the command are the same) is kept.
@@ -23,15 +24,17 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "tests", "gpu")]
+sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "tests", "gpu"),
+                os.path.join(ROOT, "tests", "gpu", "runtime")]
 
 import cases  # noqa: E402
+import loader_files  # noqa: E402
 import plan  # noqa: E402
 
 SCRIPTS = {
     "bench": ["run.py", "plan.py", "harness.py", "peers.py", "peers_norm.py", "peers_products.py",
               "peers_rows.py", "families.py", "families_norm.py", "families_products.py",
-              "family.py", "report.py", "host.py", "unpack.py", "dryrun.py", "host_launch.c",
+              "family.py", "report.py", "host.py", "apps.py", "unpack.py", "dryrun.py",
               "configs.json", "sanitize.sh"],
     "tests/gpu": ["checks.py", "cases.py", "checks_add.py", "checks_cases.py", "checks_loader.py", "checks_rows.py",
                   "checks_sass.py", "device.py", "fake_cuda.py", "numerics.py", "support.py",
@@ -39,7 +42,8 @@ SCRIPTS = {
 }
 # What differential.py, random_programs.py, hunt.py and expected.py need, as it lies in the repository.
 TREES = {"tests/emulator": (".py",), "tests/gpu": (".py", ".tk"), "tests/run": (".py",),
-         "examples": (".tk",), "tests/faults": (".py", ".faults"),
+         "tests/python": (".py",), "examples": (".tk",), "examples/apps": (".tk",),
+         "examples/apps/python": (".py",), "tests/faults": (".py", ".faults"),
          "bench": ("plan.py", "expected.py")}
 # Files beside the cubins: what is compiled there, for the compile time and by ulp.py.
 SOURCES = ["examples/01_vector_add.tk", "tests/gpu/functions.tk"]
@@ -55,10 +59,13 @@ def parse_arguments():
     parser.add_argument("--fuzz", required=True, help="tk-fuzz")
     parser.add_argument("--planted", help="the tkc of what tests/faults/plant.py made; left out where there is none")
     parser.add_argument("--library", required=True, help="libtkcrt.so")
-    parser.add_argument("--host-launch", help="the program of host_launch.c")
+    parser.add_argument("--tune-library", help="libtkctune.so")
+    parser.add_argument("--cpu-library", help="libtkccpu.so")
+    parser.add_argument("--app", action="append", default=[], help="a program of examples/apps; repeatable")
+    parser.add_argument("--loader-suite", help="the program of tests/gpu/runtime")
     parser.add_argument("--out", required=True)
     parser.add_argument("--only", action="append", metavar="FAMILY",
-                        help="kernels of these families alone, and none of the checks")
+                        help="kernels of these families alone, and none of the checks; `runtime`: the loader's suite")
     return parser.parse_args()
 
 
@@ -170,15 +177,28 @@ def copy_files(options, out):
     os.makedirs(os.path.join(out, "sources"), exist_ok=True)
     for source in SOURCES:
         shutil.copy2(os.path.join(ROOT, source), os.path.join(out, "sources"))
-    shutil.copy2(os.path.join(ROOT, "runtime/include/tkc/runtime.h"), out)
     package = os.path.join(out, "tkcrt")
     shutil.rmtree(package, ignore_errors=True)
     shutil.copytree(os.path.join(ROOT, "runtime/python/tkcrt"), package,
                     ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in (package, out):  # for Python, and for host_launch
+    for folder in (package, out):  # for Python, and for loader_suite
         shutil.copyfile(options.library, os.path.join(folder, "libtkcrt.so.1"))
-    if options.host_launch:
-        shutil.copy2(options.host_launch, os.path.join(out, "host_launch"))
+    for path, name in ((options.loader_suite, "loader_suite"), (options.tune_library, "libtkctune.so.1"),
+                       (options.cpu_library, "libtkccpu.so.1")):
+        if path:
+            shutil.copyfile(path, os.path.join(out, name))
+            shutil.copymode(path, os.path.join(out, name))
+    shutil.rmtree(os.path.join(out, "apps"), ignore_errors=True)
+    for path in options.app:
+        os.makedirs(os.path.join(out, "apps"), exist_ok=True)
+        shutil.copy2(path, os.path.join(out, "apps"))
+
+
+def make_loader_files(only, tkc, folder):
+    """What loader_suite opens; without it an earlier bundle's is not left behind."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if not only or "runtime" in only:
+        loader_files.make(tkc, folder)
 
 
 def folder_bytes(folder):
@@ -206,6 +226,7 @@ def main():
         parts = os.path.join(out + "-parts", "cubins")
         failed = compile_specs(specs, tkc, digest, parts)
         pack_kernels(parts, out)
+        make_loader_files(options.only, tkc, os.path.join(out, "loader"))
     manifest = {"tkc_sha256": digest, "kernels": len(specs), "failed": failed}
     with open(os.path.join(out, "manifest.json"), "w", encoding="utf-8") as file:
         json.dump(manifest, file, indent=1)

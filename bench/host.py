@@ -2,7 +2,7 @@
 
 Compile time is the whole process, from source to cubin and JSON, with the toolkit's ptxas; each
 figure is the median of 20 runs. Launch cost is that of a warm call with an idle device ahead, from
-C (host_launch.c) and from Python, with Triton's launch of the same addition beside it.
+C and C++ (loader_suite) and from Python, with Triton's launch of the same addition beside it.
 """
 
 import json
@@ -45,40 +45,13 @@ def compile_times(folder):
     return result
 
 
-def _build_host_launch(folder, out):
-    """host_launch compiled here, where the bundle's own does not start."""
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if not compiler:
-        return None
-    include = os.path.join(out, "include", "tkc")
-    os.makedirs(include, exist_ok=True)
-    shutil.copy2(os.path.join(folder, "runtime.h"), include)
-    program = os.path.join(out, "host_launch")
-    subprocess.run([compiler, "-O2", "-std=c11", os.path.join(folder, "host_launch.c"), "-o",
-                    program, "-I", os.path.join(out, "include"),
-                    os.path.join(folder, "libtkcrt.so.1"), f"-Wl,-rpath,{folder}", "-ldl"],
-                   check=True, capture_output=True)
-    return program
-
-
-def launch_costs_c(folder, cubin):
-    """{what: microseconds} from C."""
-    program = os.path.join(folder, "host_launch")
-    with tempfile.TemporaryDirectory() as out:
-        try:
-            done = subprocess.run([program, cubin, "vector_add"], capture_output=True, text=True,
-                                  check=False)
-        except OSError:
-            done = None
-        if done is None or done.returncode:
-            program = _build_host_launch(folder, out)
-            if program is None:
-                return {"from C": done.stderr.strip() if done else "host_launch does not start"}
-            done = subprocess.run([program, cubin, "vector_add"], capture_output=True, text=True,
-                                  check=False)
-        if done.returncode:
-            return {"from C": f"failed: {done.stderr.strip()}"}
-    return {f"C, {name}": value for name, value in json.loads(done.stdout).items()}
+def launch_costs_c(folder):
+    """{what: microseconds} from C and C++: tests/gpu/runtime/Overhead.cpp."""
+    command = [os.path.join(folder, "loader_suite"), "--launch-costs"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return {"from C": f"failed: {done.stderr.strip()}"}
+    return json.loads(done.stdout)
 
 
 def launch_costs_python(kernel):

@@ -2,8 +2,8 @@
 
     python3 run.py                      everything: checks, then benchmarks, one table last
     python3 run.py --quick              fewer shapes and rounds
-    python3 run.py --only=softmax       one of: checks differential random faults shrinking copy compile host, or a family;
-                                      repeatable
+    python3 run.py --only=softmax       one of: checks differential random runtime apps tuning faults shrinking copy compile
+                                      host, or a family; repeatable
     python3 run.py --out=DIR            where results.json, results.md and checks.json go
     python3 run.py --markdown [DIR]     the table of an earlier run, for docs/performance.md
     python3 run.py --dry-run            no GPU: the checks on an emulated driver, and what would run
@@ -24,13 +24,15 @@ import report
 import unpack
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-EXTRAS = ("checks", "differential", "random", "copy", "compile", "host")
-ASKED_FOR = ("faults", "shrinking")  # only when named
-SUITES = ("checks", "differential", "random", *ASKED_FOR)  # without torch
+EXTRAS = ("checks", "differential", "random", "runtime", "copy", "compile", "host")
+ASKED_FOR = ("apps", "tuning", "faults", "shrinking")  # only when named
+SUITES = ("checks", "differential", "random", "runtime", *ASKED_FOR)  # without torch
 CHECKS_LIMIT_S = 240
 COMPILE_LIMIT_S = 100
 DIFFERENTIAL_LIMIT_S, RANDOM_PROGRAMS, EFFORT_PROGRAMS = 560, 4000, 500
 FAULTS_LIMIT_S = 540
+APPS_LIMIT_S, TUNING_LIMIT_S = 300, 400
+RUNTIME_LIMIT_S, STRESS_S = 400, 60
 
 
 def parse_arguments(words=None):
@@ -103,9 +105,8 @@ def finish_checks(run, process):
         run.failed.append(f"checks: status {process.returncode}")
 
 
-def run_script(run, limit, marks, script, *words):
-    """A script of the bundle's tree; what it says on lines with one of the marks is shown."""
-    command = [sys.executable, "-W", "ignore", os.path.join(FOLDER, "tree", "tests", script), *words]
+def run_program(run, limit, marks, name, command):
+    """What the program says on lines with one of the marks is shown; all of it goes to NAME.txt."""
     start = time.monotonic()
     try:
         done = subprocess.run(command, capture_output=True, timeout=limit, check=False)
@@ -116,11 +117,26 @@ def run_script(run, limit, marks, script, *words):
         text, status = (error.stdout or b"").decode(errors="replace"), "stopped"
     # Kernels that print write here too.
     say("\n".join(line for line in text.splitlines() if any(mark in line for mark in marks)))
-    say(f"{script} {' '.join(words[1:])}: {time.monotonic() - start:.0f} s, status {status}")
-    with open(os.path.join(run.options.out, os.path.basename(script) + ".txt"), "a", encoding="utf-8") as file:
+    with open(os.path.join(run.options.out, os.path.basename(name) + ".txt"), "a", encoding="utf-8") as file:
         file.write(text)
     if status:
-        run.failed.append(f"{script}: status {status}")
+        run.failed.append(f"{name}: status {status}")
+    return f"{time.monotonic() - start:.0f} s, status {status}"
+
+
+def run_script(run, limit, marks, script, *words):
+    """A script of the bundle's tree."""
+    command = [sys.executable, "-W", "ignore", os.path.join(FOLDER, "tree", "tests", script), *words]
+    end = run_program(run, limit, marks, script, command)
+    say(f"{script} {' '.join(words[1:])}: {end}")
+
+
+def run_runtime(run):
+    """The loader's suite: a line for each check."""
+    command = [os.path.join(FOLDER, "loader_suite"),
+               f"--seconds={STRESS_S // 10 if run.options.quick else STRESS_S}"]
+    end = run_program(run, RUNTIME_LIMIT_S, ("",), "runtime", command)
+    say(f"loader_suite: {end}")
 
 
 def run_differential(run):
@@ -154,6 +170,18 @@ def run_shrinking(run):
     tools = {name: unpack.tool(FOLDER, name) for name in ("tkc-planted", "tk-fuzz")}
     run_script(run, FAULTS_LIMIT_S, (" lines", "Error"), "faults/shrink.py", f"--tkc={tools['tkc-planted']}",
                f"--fuzz={tools['tk-fuzz']}", "--out=" + os.path.join(run.options.out, "shrunk"))
+
+
+def run_apps(run):
+    """The programs of examples/apps, and the Python package with torch."""
+    run_script(run, APPS_LIMIT_S, ("",), os.path.join(FOLDER, "apps.py"))
+
+
+def run_tuning(run):
+    """tkc tune, libtkctune and tkc bench, beside Triton's autotuner and harness.py."""
+    run_script(run, TUNING_LIMIT_S, ("",), "gpu/tuning.py", "--tkc=" + unpack.tool(FOLDER, "tkc"),
+               "--folder=" + FOLDER, "--out=" + os.path.join(run.options.out, "tuning"),
+               *(("--quick",) if run.options.quick else ()))
 
 
 def describe_machine(torch, triton):
@@ -318,8 +346,7 @@ def _host_costs():
     import cases
     import host
     spec = cases.add_spec("places", "f32")
-    path = os.path.join(FOLDER, "cubins", spec.file_name)
-    costs = host.launch_costs_c(FOLDER, path)
+    costs = host.launch_costs_c(FOLDER)
     return {**costs, **host.launch_costs_python(load_kernel(spec))}
 
 
@@ -356,6 +383,12 @@ def run_all(run):
         say(f"differential suite done after {time.perf_counter() - begin:.1f} s")
     if "random" in run.extras:
         run_random(run)
+    if "apps" in run.extras:
+        run_apps(run)
+    if "tuning" in run.extras:
+        run_tuning(run)
+    if "runtime" in run.extras:
+        run_runtime(run)
     if "faults" in run.extras:
         run_faults(run)
     if "shrinking" in run.extras:
@@ -389,6 +422,11 @@ def dry_run(run):
     for what in problems:
         say(f"FAILED: {what}")
     status = 1 if problems else 0
+    if "runtime" in run.extras:
+        done = subprocess.run([os.path.join(FOLDER, "loader_suite"), "--list"], capture_output=True, text=True,
+                              check=False)
+        say("loader_suite: " + (done.stderr or ", ".join(done.stdout.splitlines())))
+        status |= done.returncode
     if "checks" in run.extras:
         import checks
         status |= checks.main(["--dry-run"] + (["--small"] if run.options.quick else []))

@@ -142,7 +142,7 @@ static int timeShapes(const CompileOptions &options, const TuneOptions &tune, Tu
   reportWarnings(options, device);
   results.tables.push_back(device.table());
   Value report = device.report();
-  report.getAsObject()->insert({"kernel", title});
+  report.getAsObject()->insert({"kernel", title.str()}); // the title may go before the report
   if (!tune.json)
     printTuning(report, title, llvm::outs());
   results.reports.push_back(std::move(report));

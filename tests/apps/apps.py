@@ -77,6 +77,14 @@ class Apps:
                   self.libraries, "-l", "tkcrt", "-o", "app"], self.apps)
         self.ran(self.apps / "app")
 
+    def python(self):
+        self.run(["tkc", "kernels.tk", "--target=sm_80,sm_90a,cpu", "-o", "kernels.tkb"], self.apps)
+        self.environment.update(PYTHONPATH=str(self.root / "runtime" / "python"), LD_LIBRARY_PATH=str(self.libraries))
+        script = [sys.executable, self.apps / "python" / "main.py", self.apps / "kernels.tkb"]
+        printed = self.run(script + ["cpu"])
+        self.expect(printed, ": 0 of 100000 wrong")
+        self.expect(printed, "softmax on cpu: off by")
+
     def meson(self):
         build = self.work / "build"
         self.run(["meson", "setup", build, self.apps / "meson"])

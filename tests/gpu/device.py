@@ -26,6 +26,7 @@ class CudaMemory:
         self._call("cuDeviceGet", ctypes.byref(device), ctypes.c_int(0))
         self._call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
         self._call("cuCtxSetCurrent", context)
+        self.context = context.value
 
     def _call(self, name, *args):
         status = getattr(self._cuda, name)(*args)
@@ -48,8 +49,11 @@ class CudaMemory:
             self._call("cuMemcpyHtoD_v2", ctypes.c_uint64(address),
                        ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes))
 
-    def download(self, address, size):
+    def synchronize(self):
         self._call("cuCtxSynchronize")
+
+    def download(self, address, size):
+        self.synchronize()
         out = np.empty(size, np.uint8)
         if size:
             self._call("cuMemcpyDtoH_v2", ctypes.c_void_p(out.ctypes.data),

@@ -131,6 +131,23 @@ class Operators(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "0 kernels are called 'scale' with {'B': 1}"):
             _torch._find(module, "scale", {"B": 1})
 
+    def test_workspace_is_aligned_wherever_torch_puts_it(self):
+        from tkcrt import _torch  # pylint: disable=import-outside-toplevel
+
+        class Memory(np.ndarray):
+            def data_ptr(self):
+                return self.ctypes.data
+
+        def empty(count, dtype, device):
+            self.assertEqual(device, "cpu")
+            return np.empty(count + 1, dtype).view(Memory)[1:]
+
+        torch = types.SimpleNamespace(empty=empty, uint8=np.uint8)
+        for size in (0, 100):
+            need = types.SimpleNamespace(bytes=size, align=256, must_be_zero=False)
+            workspace = _torch._make_workspace(torch, need, "cpu")
+            self.assertEqual((workspace.data_ptr() % 256 if size else 0, workspace.size), (0, size))
+
     @unittest.skipUnless(importlib.util.find_spec("torch"), "there is no torch")
     def test_an_operator_runs_and_compiles(self):
         import tkcrt  # pylint: disable=import-outside-toplevel

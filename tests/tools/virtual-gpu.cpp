@@ -1,6 +1,7 @@
 //===- virtual-gpu.cpp - a libcuda.so.1 whose clock is computed ------------===//
 // What tests of the command line find by LD_LIBRARY_PATH: tests/unit/VirtualGpu with its default
-// machine. A launch takes longer the more blocks it has. TKC_VIRTUAL_ARCH=75 makes it another chip.
+// machine. A launch takes longer the more blocks it has. TKC_VIRTUAL_ARCH=75 makes it another chip;
+// TKC_VIRTUAL_FAULT=TEXT makes kernels fault whose symbol contains the text.
 #include "../unit/VirtualGpu.h"
 
 #include <cstdlib>
@@ -11,6 +12,8 @@ static VirtualGpu *machine() {
     gpu.attributes[75] = atoi(arch) / 10;
     gpu.attributes[76] = atoi(arch) % 10;
   }
+  if (const char *part = getenv("TKC_VIRTUAL_FAULT"))
+    gpu.faultyPart = part;
   return &gpu;
 }
 

@@ -156,6 +156,17 @@ int cuCtxPopCurrent_v2(void **context) {
   gpu->contexts.pop_back();
   return 0;
 }
+int cuCtxSetCurrent(void *context) {
+  ENTER("cuCtxSetCurrent");
+  if (!gpu->contexts.empty())
+    gpu->contexts.pop_back();
+  gpu->contexts.push_back(context);
+  return 0;
+}
+int cuCtxSynchronize() {
+  ENTER_CONTEXT("cuCtxSynchronize");
+  return 0;
+}
 int cuCtxGetDevice(int *device) {
   ENTER("cuCtxGetDevice");
   *device = 0;
@@ -207,7 +218,9 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned grid
     else if (*extra == reinterpret_cast<void *>(2)) // CU_LAUNCH_PARAM_BUFFER_SIZE
       launch.params.assign(bytes, bytes + *static_cast<size_t *>(extra[1]));
   }
-  if (gpu->faulty.count(launch.symbol))
+  const std::string &part = gpu->faultyPart;
+  if (gpu->faulty.count(launch.symbol) ||
+      (!part.empty() && launch.symbol.find(part) != std::string::npos))
     current()->isRuined = true;
   if (gpu->effect)
     gpu->effect(launch);
@@ -243,6 +256,16 @@ int cuMemFree_v2(uint64_t address) {
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *) {
   ENTER_CONTEXT("cuMemcpyHtoDAsync_v2");
   memcpy(reinterpret_cast<void *>(to), from, bytes);
+  return 0;
+}
+int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
+  ENTER_CONTEXT("cuMemcpyHtoD_v2");
+  memcpy(reinterpret_cast<void *>(to), from, bytes);
+  return 0;
+}
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
+  ENTER_CONTEXT("cuMemcpyDtoH_v2");
+  memcpy(to, reinterpret_cast<void *>(from), bytes);
   return 0;
 }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *) {

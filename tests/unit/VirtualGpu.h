@@ -42,6 +42,7 @@ struct VirtualGpu {
   size_t memoryBytes = size_t(141) << 30;
   double noise = 0.02;                            ///< a launch takes up to this share more or less
   std::set<std::string> faulty;                   ///< symbols whose launch ruins the context
+  std::string faultyPart;                         ///< the same for all that contain this
   std::map<std::string, int> failures;            ///< driver function to the CUresult it gives
   std::map<std::string, double> microseconds;     ///< by symbol; else `duration`
   std::function<double(const Launch &)> duration; ///< default: by blocks and threads

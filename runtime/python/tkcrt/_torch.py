@@ -61,9 +61,7 @@ def torch_op(qualname, module, kernel, **consts):
         loaded = per_device(0 if on_host else tensor.device.index)
         workspace = None
         if has_scratch:
-            need = loaded.workspace(*args)
-            make = torch.zeros if need.must_be_zero else torch.empty
-            workspace = make(need.bytes, dtype=torch.uint8, device=tensor.device)
+            workspace = _make_workspace(torch, loaded.workspace(*args), tensor.device)
         loaded(*args, workspace=workspace)
 
     torch.library.define(qualname, schema_of(info["args"]))
@@ -71,6 +69,14 @@ def torch_op(qualname, module, kernel, **consts):
     torch.library.register_fake(qualname, lambda *given: None)
     space, name = qualname.split("::")
     return getattr(getattr(torch.ops, space), name)
+
+
+def _make_workspace(torch, need, device):
+    """From torch's allocator, which aligns less than kernels need in host memory."""
+    make = torch.zeros if need.must_be_zero else torch.empty
+    memory = make(need.bytes + need.align, dtype=torch.uint8, device=device)
+    begin = -memory.data_ptr() % need.align
+    return memory[begin:begin + need.bytes]
 
 
 def _find(module, name, consts):
