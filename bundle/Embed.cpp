@@ -7,6 +7,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 #include <vector>
@@ -38,6 +39,29 @@ static constexpr llvm::StringLiteral kGlobals =
     "random read recv remainder remove rename rindex rint round scalbn select send signal sin sinh sleep sqrt sync "
     "system tan tanh tgamma time trunc wait write y0 y1 yn ";
 
+/// What <tkc/runtime.h> declares at global scope in small letters, beside `tkc`.
+static constexpr llvm::StringLiteral kOwnNames =
+    " "
+    "tkc_arg tkc_bundle tkc_bundle_desc tkc_bundle_open tkc_bundle_release tkc_const tkc_describe tkc_driver "
+    "tkc_driver_desc tkc_driver_open tkc_driver_release tkc_encode tkc_error tkc_kernel tkc_kernel_prepare "
+    "tkc_kernel_release tkc_launch tkc_occupancy tkc_options tkc_prepare_desc tkc_rt_version tkc_status "
+    "tkc_status_name tkc_submit tkc_tensor tkc_why tkc_workspace_bound tkc_workspace_query tkc_workspace_size ";
+
+/// Macros of the C and C++ headers that <tkc/runtime.hpp> takes in and of those often beside it.
+static constexpr llvm::StringLiteral kMacros =
+    " "
+    "NULL EOF BUFSIZ FILENAME_MAX EXIT_SUCCESS EXIT_FAILURE RAND_MAX NAN INFINITY HUGE_VAL CHAR_BIT M_E M_PI "
+    "CLOCKS_PER_SEC offsetof assert stdin stdout stderr strdupa strndupa alloca major minor makedev va_arg va_copy "
+    "va_end va_start setjmp sigsetjmp isnan isinf isfinite isnormal signbit fpclassify ";
+
+/// TKC_F32, INT_LEAST8_MAX: macros and constants that come in families.
+static bool isOfHeaderFamily(StringRef name) {
+  static const llvm::Regex family(
+      "^(TKC_.*|(U?INT[A-Z0-9_]*|PTRDIFF|SIG_ATOMIC|S?SIZE|WCHAR|WINT|[SU]?CHAR|U?SHRT|U?L?LONG|FLT|L?DBL)_"
+      "(MAX|MIN|WIDTH|C|DIG|EPSILON))$");
+  return family.match(name);
+}
+
 std::string tk::identifierOf(StringRef path) {
   std::string name;
   for (char c : llvm::sys::path::stem(path))
@@ -45,7 +69,10 @@ std::string tk::identifierOf(StringRef path) {
   if (name.empty() || llvm::isDigit(name.front()) || name.front() == '_')
     name = "n" + name;
   std::string word = " " + name + " ";
-  return kReserved.contains(word) || kGlobals.contains(word) ? name + "_" : name;
+  for (StringRef words : {kReserved, kGlobals, kOwnNames, kMacros})
+    if (words.contains(word))
+      return name + "_";
+  return isOfHeaderFamily(name) ? name + "_" : name;
 }
 
 std::string tk::quotedText(StringRef text) {
@@ -69,6 +96,8 @@ std::string tk::hostTargetNames() {
 std::optional<uint16_t> tk::elfMachineOf(StringRef name) {
   llvm::Triple triple(llvm::Triple::normalize(name));
   bool elf = name.contains('-') ? triple.isOSBinFormatELF() : true;
+  if (triple.isX32() || triple.getEnvironment() == llvm::Triple::GNUILP32)
+    return std::nullopt; // 32-bit objects of a 64-bit machine
   if (elf && triple.getArch() == llvm::Triple::x86_64)
     return ELF::EM_X86_64;
   if (elf && triple.getArch() == llvm::Triple::aarch64)

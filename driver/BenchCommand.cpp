@@ -97,6 +97,7 @@ int tk::runBench(const CompileOptions &options, const TuneOptions &tune) {
   if (!tune.svg.empty())
     if (std::optional<DiagRecord> wrong =
             writeFiles(OutputFile{tune.svg, benchPlot(report, title)}))
-      return printAlone(*wrong, options.jsonDiagnostics, 1);
+      status = printAlone(*wrong, options.jsonDiagnostics, 1);
+  endIfHung(report, status);
   return status;
 }

@@ -90,6 +90,8 @@ int tk::runBundle(const CompileOptions &options) {
   std::optional<DiagRecord> wrong = lists ? std::nullopt : checkHost(options);
   if (!lists && !wrong)
     wrong = planOutputs(options, plan);
+  if (!lists && !wrong)
+    wrong = checkOverwrites(options, plan, options.tuned);
   if (wrong)
     return printAlone(*wrong, json, 2);
 
@@ -142,6 +144,8 @@ static int runLink(const CompileOptions &options, llvm::ArrayRef<std::string> fi
   std::optional<DiagRecord> wrong = checkHost(options);
   if (!wrong)
     wrong = planOutputs(options, plan);
+  if (!wrong)
+    wrong = checkOverwrites(options, plan, files);
   if (wrong)
     return printAlone(*wrong, json, 2);
   std::vector<LinkInput> inputs;
@@ -170,6 +174,8 @@ static std::optional<DiagRecord> extract(const CompileOptions &options, const Bu
     llvm::sys::path::append(path, image.name);
     files.push_back({path.str().str() + ".json", image.description});
     files.push_back({path.str().str(), image.bytes});
+    if (llvm::sys::fs::equivalent(path, options.input))
+      return commandLineDiag<diag::OutputIsInput>("give -o another folder", path);
   }
   return writeFiles(files);
 }

@@ -3,11 +3,13 @@
 #include "driver/Crash.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <vector>
 
 using namespace tk;
@@ -16,6 +18,74 @@ static thread_local const char *activity = "starting";
 static thread_local char fatalReason[512];
 
 void tk::setActivity(const char *what) { activity = what; }
+
+//===----------------------------------------------------------------------===//
+// A report that can't hang
+//===----------------------------------------------------------------------===//
+
+static constexpr unsigned kReportSeconds = 5;
+static char reproduction[4096];
+static std::atomic<const char *> crashedActivity{nullptr};
+static std::atomic<int> crashedThreads{0}; // for which the clock runs
+static thread_local bool hasCrashed = false;
+
+void tk::setReproduction(llvm::StringRef command) {
+  static std::once_flag kept;
+  std::call_once(kept, [&] {
+    command = command.take_front(sizeof reproduction - 1);
+    memcpy(reproduction, command.data(), command.size());
+  });
+}
+
+/// In a handler: nothing but what is safe there.
+static void endReport(int) {
+  auto say = [](const char *text) {
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+      return;
+  };
+  say("tkc: error: TK9003: LLVM crashed while ");
+  say(crashedActivity.load());
+  say("\ntkc: note: to reproduce: ");
+  say(reproduction);
+  say("\nhelp: please report this with the input file; nothing was written\n");
+  _exit(3);
+}
+
+/// Also called in handlers. The activity is this thread's, the alarm may come on another.
+static void startClock() {
+  const char *none = nullptr;
+  crashedActivity.compare_exchange_strong(none, activity);
+  if (!hasCrashed)
+    ++crashedThreads;
+  hasCrashed = true;
+  struct sigaction action = {};
+  action.sa_handler = endReport;
+  sigaction(SIGALRM, &action, nullptr);
+  alarm(kReportSeconds);
+}
+
+/// The crash is over: tuning goes on with other configurations.
+static void stopClock() {
+  hasCrashed = false;
+  if (--crashedThreads)
+    return;
+  crashedActivity = nullptr;
+  alarm(0);
+}
+
+void tk::limitReport() { startClock(); }
+
+/// What LLVM does on a signal.
+static struct sigaction llvmActions[NSIG];
+
+static void onSignal(int signal, siginfo_t *info, void *context) {
+  startClock();
+  const struct sigaction &action = llvmActions[signal];
+  if (action.sa_flags & SA_SIGINFO)
+    action.sa_sigaction(signal, info, context);
+  else
+    action.sa_handler(signal);
+}
 
 /// LLVM's report_fatal_error ends here instead of in exit(1).
 static void onFatalError(void *, const char *reason, bool) {
@@ -48,14 +118,26 @@ struct HandlerStack {
 };
 } // namespace
 
-static void moveHandlersToOwnStack() {
-  for (int signal : {SIGSEGV, SIGBUS}) {
-    struct sigaction action;
-    if (sigaction(signal, nullptr, &action) == 0) {
-      action.sa_flags |= SA_ONSTACK;
-      sigaction(signal, &action, nullptr);
-    }
+/// Puts our handler before LLVM's, on a stack of its own.
+static void wrapHandlers() {
+  for (int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP}) {
+    struct sigaction &action = llvmActions[signal];
+    bool isKnown = sigaction(signal, nullptr, &action) == 0;
+    if (!isKnown || action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+      continue;
+    struct sigaction ours = action;
+    ours.sa_sigaction = onSignal;
+    ours.sa_flags |= SA_ONSTACK | SA_SIGINFO;
+    sigaction(signal, &ours, nullptr);
   }
+}
+
+/// Asks the allocator for more than a thread keeps for itself: one whose lock is held hangs here,
+/// where the clock runs, and not later.
+static void tryAllocator() {
+  constexpr size_t bytes = size_t(64) << 10; // still from the heap
+  void *volatile memory = malloc(bytes);
+  free(memory);
 }
 
 CrashReport tk::runGuarded(llvm::function_ref<void()> work) {
@@ -64,7 +146,7 @@ CrashReport tk::runGuarded(llvm::function_ref<void()> work) {
     llvm::install_fatal_error_handler(onFatalError);
     llvm::install_bad_alloc_error_handler(onFatalError);
     llvm::CrashRecoveryContext::Enable();
-    moveHandlersToOwnStack();
+    wrapHandlers();
   });
   static thread_local HandlerStack handlerStack;
   (void)handlerStack;
@@ -72,10 +154,13 @@ CrashReport tk::runGuarded(llvm::function_ref<void()> work) {
   llvm::CrashRecoveryContext context;
   if (context.RunSafely(work))
     return {};
+  startClock(); // LLVM's fatal errors come without a signal
+  tryAllocator();
   CrashReport report{true, activity, fatalReason};
   int signal = context.RetCode - 128; // as a shell has it
   if (report.reason.empty() && signal > 0 && signal < NSIG)
     report.reason = strsignal(signal);
+  stopClock();
   return report;
 }
 
@@ -87,6 +172,14 @@ static int overflowStack(int depth) {
   return again(depth + 1) + space[0];
 }
 
+/// Runs out of stack as deep as calls go here: within the allocator, whose lock stays locked.
+static int overflowInMalloc(int depth) {
+  static int (*volatile again)(int) = overflowInMalloc;
+  constexpr size_t bytes = 3000; // more than what each thread keeps for itself
+  void *volatile memory = malloc(bytes);
+  return again(depth + 1) + (memory != nullptr);
+}
+
 void tk::crashOnPurpose(llvm::StringRef kind) {
   if (kind == "segv")
     raise(SIGSEGV);
@@ -96,4 +189,6 @@ void tk::crashOnPurpose(llvm::StringRef kind) {
     llvm::report_fatal_error("crash on purpose");
   if (kind == "stack")
     overflowStack(0);
+  if (kind == "malloc")
+    overflowInMalloc(0);
 }

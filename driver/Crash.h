@@ -16,6 +16,9 @@ namespace tk {
 /// Says what is being done ("running ptxas"), for the report of a crash. `what` is a literal.
 void setActivity(const char *what);
 
+/// What makes the crash happen again, for a report that can't be made any more; kept once.
+void setReproduction(llvm::StringRef command);
+
 struct CrashReport {
   bool crashed = false;
   std::string activity; // what was being done
@@ -26,7 +29,11 @@ struct CrashReport {
 /// should end soon without running destructors.
 CrashReport runGuarded(llvm::function_ref<void()> work);
 
-/// For tests: crashes in the way called `kind`: segv, abort, fatal or stack.
+/// From here on the process ends within seconds, with a short report if no other one is made: what
+/// crashed may have left locks behind, also the allocator's.
+void limitReport();
+
+/// For tests: crashes in the way called `kind`: segv, abort, fatal, stack or malloc.
 void crashOnPurpose(llvm::StringRef kind);
 
 } // namespace tk

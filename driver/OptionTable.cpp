@@ -29,32 +29,29 @@ public:
   OptionTable(RawOptions &raw, std::optional<Command> only) : app("", "tkc"), raw(raw) {
     app.set_help_flag();
     app.allow_extras();
-    if (!only || only == Command::Compile) {
+    using enum Command;
+    auto has = [&](std::initializer_list<Command> commands) {
+      return !only || llvm::is_contained(commands, *only);
+    };
+    if (has({Compile})) {
       declareOutputs();
       declareTarget();
       declareBundle();
       declareTools();
       declareInsight();
     }
-    if (!only || (only != Command::Format && only != Command::Bundle))
+    if (has({Compile, Run, Tune, Bench}))
       declareCode();
-    if (only == Command::Bundle) {
-      declareBundleOutput();
-      declareEmbedding();
-    }
-    if (!only || only == Command::Run)
+    if (has({Run}))
       declareRun();
-    if (!only || only == Command::Tune)
-      declareTune();
-    if (only == Command::Tune) { // --help has their lines with those of `tkc FILE`
-      declareTarget();
-      declareTools();
-      value("-o,--out", "-o TABLE", "", raw.output);
-    }
-    if (!only || only == Command::Format)
+    if (has({Tune, Bench}))
+      declareTune(has({Tune}), has({Bench}));
+    if (has({Format}))
       declareFormat();
-    declareGeneral();
-    declareHidden(only);
+    if (only)
+      declareShared(*only);
+    declareGeneral(has({Compile, Run, Tune, Bench}));
+    declareHidden(has({Compile, Run, Format}), has({Compile}));
   }
 
   CLI::App app;
@@ -91,15 +88,15 @@ private:
   void declareTarget();
   void declareCode();
   void declareBundle();
-  void declareBundleOutput();
+  void declareShared(Command command);
   void declareEmbedding();
   void declareTools();
   void declareInsight();
   void declareRun();
-  void declareTune();
+  void declareTune(bool tunes, bool compares);
   void declareFormat();
-  void declareGeneral();
-  void declareHidden(std::optional<Command> only);
+  void declareGeneral(bool compiles);
+  void declareHidden(bool parses, bool compiles);
 
   RawOptions &raw;
   const char *group = "";
@@ -167,12 +164,22 @@ void OptionTable::declareEmbedding() {
         "of the embedded bundle's two symbols (default tkc_bundle_)", raw.symbolPrefix);
 }
 
-/// For `tkc link` and `tkc extract`; --help has the lines of `tkc FILE`.
-void OptionTable::declareBundleOutput() {
-  value("-o", "-o OUT", "", raw.output);
-  list("--emit", "--emit=STAGE[,STAGE]", "", raw.emit, ',');
-  flag("--MD", "-MD", "", raw.depfile);
-  value("--MF", "-MF FILE", "", raw.depfilePath);
+/// What others take as well as `tkc FILE`, under which --help has the lines.
+void OptionTable::declareShared(Command command) {
+  if (command == Command::Link) {
+    list("--emit", "--emit=STAGE[,STAGE]", "", raw.emit, ',');
+    flag("--MD", "-MD", "", raw.depfile);
+    value("--MF", "-MF FILE", "", raw.depfilePath);
+    declareEmbedding();
+  }
+  if (command == Command::Link || command == Command::Extract)
+    value("-o", "-o OUT", "", raw.output);
+  if (command == Command::Tune || command == Command::Merge)
+    value("-o,--out", "-o TABLE", "", raw.output);
+  if (command == Command::Tune || command == Command::Bench) {
+    declareTarget();
+    declareTools();
+  }
 }
 
 void OptionTable::declareTools() {
@@ -259,7 +266,7 @@ void OptionTable::declareRun() {
   flag("--no-check-nan", "--no-check-nan", "say nothing of NaN", raw.noCheckNan);
 }
 
-void OptionTable::declareTune() {
+void OptionTable::declareTune(bool tunes, bool compares) {
   group = "tkc tune FILE --shape ...; tkc bench FILE --shape ... (also with -o TABLE, -k, -D, -j, ...)";
   list("--shape", "--shape=M=4096,N=64",
        "values of extents and scalars, and of x.e0, x.s0, p.span where the\n"
@@ -269,16 +276,20 @@ void OptionTable::declareTune() {
        "zeros, ones, rand, arange, perm or randint(LOW,HIGH); floats are\n"
        "random and integers 0 otherwise",
        raw.fills);
-  value("--cache", "--cache=DIR", "keep times there, so that nothing is timed twice (default: nowhere)",
-        raw.cache);
-  value("--search", "--search=HOW", "exhaustive (default) or halving", raw.search);
   value("--rounds", "--rounds=N", "turns of each configuration (default 5)", raw.rounds);
+  value("--timeout", "--timeout=S", "seconds after which a launch counts as hung (default 10)", raw.timeout);
   value("--device", "--device=N", "which GPU (default 0)", raw.device);
-  value("--shard", "--shard=K/N", "part K of N of shapes and configurations", raw.shard);
-  value("--why", "--why=TABLE", "time nothing: say which record of TABLE a shape gets", raw.why);
-  value("--baseline", "--baseline=FILE", "bench: a bundle or source to compare with, A B A B",
-        raw.baseline);
-  value("--svg", "--svg=FILE", "bench: how the launches' times spread", raw.svg);
+  if (tunes) {
+    value("--cache", "--cache=DIR", "tune: keep times there, so that nothing is timed twice", raw.cache);
+    value("--search", "--search=HOW", "tune: exhaustive (default) or halving", raw.search);
+    value("--shard", "--shard=K/N", "tune: part K of N of shapes and configurations", raw.shard);
+    value("--why", "--why=TABLE", "tune: time nothing, say which record of TABLE a shape gets", raw.why);
+  }
+  if (compares) {
+    value("--baseline", "--baseline=FILE", "bench: a bundle or source to compare with, A B A B",
+          raw.baseline);
+    value("--svg", "--svg=FILE", "bench: how the launches' times spread", raw.svg);
+  }
   flag("--json", "--json", "print JSON", raw.json);
 }
 
@@ -289,32 +300,35 @@ void OptionTable::declareFormat() {
   flag("--diff", "--diff", "print what would change; write nothing", raw.fmtDiff);
 }
 
-void OptionTable::declareGeneral() {
+void OptionTable::declareGeneral(bool compiles) {
   group = "Messages and the rest";
   value("--diagnostics", "--diagnostics=text|json", "form of messages (default text)",
         raw.diagnostics);
-  app.add_flag("--remarks{.*}", raw.remarks)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  addLine("--remarks{.*}", "--remarks[=REGEX]",
-          "show remarks, or those whose \"TKnnnn: text\" matches");
-  list("-W", "-Wno-NAME -Werror[=NAME]",
-       "hide a warning; make warnings, or one, errors. NAME is a code\n"
-       "like TK2031 or a name like unused-parameter",
-       raw.warnings);
-  value("-j", "-j N", "threads to use; never changes the output", raw.jobs);
+  if (compiles) {
+    app.add_flag("--remarks{.*}", raw.remarks)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    addLine("--remarks{.*}", "--remarks[=REGEX]",
+            "show remarks, or those whose \"TKnnnn: text\" matches");
+    list("-W", "-Wno-NAME -Werror[=NAME]",
+         "hide a warning; make warnings, or one, errors. NAME is a code\n"
+         "like TK2031 or a name like unused-parameter",
+         raw.warnings);
+    value("-j", "-j N", "threads to use; never changes the output", raw.jobs);
+  }
   flag("--version", "--version", "print the version", raw.version);
   flag("-h,--help", "-h, --help", "print this text", raw.help);
   flag("--help-hidden", "--help-hidden", "print it with the options for tests", raw.helpHidden);
 }
 
-void OptionTable::declareHidden(std::optional<Command> only) {
+void OptionTable::declareHidden(bool parses, bool compiles) {
   group = "For tests";
   hidden = true;
-  flag("--verify-diagnostics", "--verify-diagnostics",
-       "compare what is reported with `expected-error {{text}}` comments", raw.verifyDiagnostics);
-  if (!only || only == Command::Compile)
+  if (parses)
+    flag("--verify-diagnostics", "--verify-diagnostics",
+         "compare what is reported with `expected-error {{text}}` comments", raw.verifyDiagnostics);
+  if (compiles)
     value("--test-crash", "--test-crash=KIND",
-          "crash while compiling: segv, abort, fatal or stack", raw.testCrash);
+          "crash while compiling: segv, abort, fatal, stack or malloc", raw.testCrash);
 }
 
 } // namespace
@@ -331,7 +345,33 @@ static std::string rewriteWord(StringRef word) {
 /// The way back, for messages; of several names the last.
 static std::string spellAgain(StringRef names) {
   StringRef last = names.rsplit(',').second, name = last.empty() ? names : last;
-  return name == "--MF" ? "-MF" : name.str();
+  return name == "--MF" || name == "--MD" ? name.drop_front().str() : name.str();
+}
+
+StringRef tk::commandName(Command command) {
+  switch (command) {
+  case Command::Compile:
+    return "tkc FILE";
+  case Command::Run:
+    return "tkc run";
+  case Command::Format:
+    return "tkc fmt";
+  case Command::Link:
+    return "tkc link";
+  case Command::Extract:
+    return "tkc extract";
+  case Command::Size:
+    return "tkc size";
+  case Command::Notices:
+    return "tkc notices";
+  case Command::Tune:
+    return "tkc tune";
+  case Command::Merge:
+    return "tkc tune merge";
+  case Command::Bench:
+    return "tkc bench";
+  }
+  llvm_unreachable("a command without a name");
 }
 
 static std::string nearestOption(StringRef word, const std::vector<std::string> &names) {
@@ -346,6 +386,19 @@ static std::string nearestOption(StringRef word, const std::vector<std::string> 
     }
   }
   return best.empty() ? "`tkc --help` lists the options" : "did you mean `" + best.str() + "`?";
+}
+
+/// A word that begins with `-` and that the command does not know: another one's option, or none.
+static DiagRecord refuseOption(StringRef word, Command command,
+                               const std::vector<std::string> &names) {
+  RawOptions unused;
+  OptionTable all(unused, std::nullopt);
+  StringRef name = word.starts_with("--") ? word.take_until([](char c) { return c == '='; })
+                                          : word.take_front(2);
+  if (!llvm::is_contained(all.names, name))
+    return commandLineDiag<diag::UnknownOption>(nearestOption(word, names), word);
+  return commandLineDiag<diag::OptionOfOther>("`tkc --help` lists the options of each command",
+                                              commandName(command), spellAgain(name));
 }
 
 std::optional<DiagRecord> tk::parseWords(llvm::ArrayRef<const char *> words, Command command,
@@ -368,7 +421,7 @@ std::optional<DiagRecord> tk::parseWords(llvm::ArrayRef<const char *> words, Com
     if (option && word == "--")
       optionsEnded = true;
     else if (option && !raw.help && !raw.helpHidden)
-      return commandLineDiag<diag::UnknownOption>(nearestOption(word, table.names), word);
+      return refuseOption(word, command, table.names);
     else
       raw.words.push_back(word);
   }

@@ -38,7 +38,7 @@ struct RawOptions {
 
   // tkc tune, tkc bench
   std::vector<std::string> shapes, fills;
-  std::string cache, search, device, shard, rounds, why, baseline, svg;
+  std::string cache, search, device, shard, rounds, timeout, why, baseline, svg;
   bool json = false;
 
   // tkc fmt
@@ -46,7 +46,10 @@ struct RawOptions {
 };
 
 /// Whose options are known.
-enum class Command { Compile, Run, Format, Bundle, Tune };
+enum class Command { Compile, Run, Format, Link, Extract, Size, Notices, Tune, Merge, Bench };
+
+/// "tkc FILE", "tkc run", "tkc tune merge"
+llvm::StringRef commandName(Command command);
 
 /// Reads the words after `tkc` or `tkc run`; a mistake comes back as a diagnostic.
 std::optional<DiagRecord> parseWords(llvm::ArrayRef<const char *> words, Command command,

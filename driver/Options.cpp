@@ -40,13 +40,18 @@ public:
       convertRun();
       convertLowering();
       break;
-    case Command::Bundle:
+    case Command::Link:
+    case Command::Extract:
+    case Command::Size:
+    case Command::Notices:
       line.action = CommandLine::Action::Bundle;
       convertBundleCommand();
       break;
     case Command::Tune:
+    case Command::Merge:
+    case Command::Bench:
       line.action = CommandLine::Action::Tune;
-      convertTuning();
+      convertTuning(command);
       convertTargets();
       convertLevels();
       convertLowering();
@@ -88,7 +93,7 @@ private:
   void convertRun();
   void convertOrder();
   void convertFormat();
-  void convertTuning();
+  void convertTuning(Command command);
   void convertWarning(StringRef warning);
 
   /// An integer of [lowest, highest], if `text` was given.
@@ -127,11 +132,16 @@ void Converter::convertInputs() {
   to.input = raw.words[0];
 }
 
+/// What there is in place of a stage that is not built.
+static StringRef helpForLater(StringRef name) {
+  return name.ends_with("fatbin") ? "a bundle holds code for several chips: -o FILE.tkb" : "";
+}
+
 void Converter::convertStages() {
   for (const std::string &name : raw.emit) {
     StageLookup found = findStage(name);
     if (found.notBuiltYet)
-      return wrong<diag::ToolNotBuiltYet>(1, "", "stage `" + name + "`");
+      return wrong<diag::ToolNotBuiltYet>(1, helpForLater(name), "stage `" + name + "`");
     if (!found.stage)
       return wrong<diag::UnknownStage>(2, "the stages are " + stageNames(), name);
     if (!llvm::is_contained(to.stages, *found.stage))
@@ -194,7 +204,8 @@ void Converter::convertOutputName() {
     return;
   StageLookup found = findStageOfOutput(name);
   if (found.notBuiltYet)
-    return wrong<diag::ToolNotBuiltYet>(1, "", "the output of `" + name.str() + "`");
+    return wrong<diag::ToolNotBuiltYet>(1, helpForLater(name),
+                                        "the output of `" + name.str() + "`");
   if (!found.stage)
     return wrong<diag::UnknownOutputExtension>(
         2, "--emit=STAGE says it; the extensions are in `tkc --help`", name);
@@ -292,11 +303,8 @@ void Converter::convertBundleCommand() {
     return wrong<diag::SeveralInputs>(2, "`tkc link` makes one bundle of several", raw.words[0],
                                       raw.words[1]);
   to.input = raw.words[0];
-  if (name == "size" || name == "notices") {
-    if (!raw.output.empty() || !raw.emit.empty() || raw.depfile || !raw.depfilePath.empty())
-      wrong<diag::OptionSyntax>(2, "", "`tkc " + name.str() + "` prints to standard output");
+  if (name == "size" || name == "notices")
     return;
-  }
   if (raw.output.empty())
     return wrong<diag::OptionNeedsValue>(2, "name the output", "-o");
   to.output = raw.output;
@@ -407,10 +415,9 @@ void Converter::convertOrder() {
     wrong<diag::BadOptionValue>(2, "forward, reverse or shuffle:SEED", "--order", raw.order);
 }
 
-/// `tkc tune` and `tkc bench`.
-void Converter::convertTuning() {
-  bool isBench = line.tune.action == TuneOptions::Action::Bench;
-  if (std::optional<DiagRecord> mistake = convertTune(raw, isBench, line.tune)) {
+/// `tkc tune`, `tkc tune merge` and `tkc bench`.
+void Converter::convertTuning(Command command) {
+  if (std::optional<DiagRecord> mistake = convertTune(raw, command, line.tune)) {
     line.errors.push_back(*mistake);
     line.status = 2;
   }
@@ -485,8 +492,20 @@ static std::optional<CommandLine> parseCommand(llvm::ArrayRef<const char *> args
   return line;
 }
 
-static bool isBundleCommand(StringRef word) {
-  return llvm::is_contained({"link", "size", "notices", "extract"}, word);
+/// The command that the words behind the program's name begin with.
+static Command findCommand(llvm::ArrayRef<const char *> words) {
+  auto begins = [&](StringRef name) {
+    llvm::SmallVector<StringRef> parts;
+    name.split(parts, ' '); // the first is `tkc`
+    return words.size() + 1 >= parts.size() &&
+           llvm::all_of(llvm::enumerate(llvm::drop_begin(parts)),
+                        [&](const auto &part) { return part.value() == words[part.index()]; });
+  };
+  using enum Command; // `tune merge` is looked for before `tune`
+  for (Command command : {Run, Format, Link, Extract, Size, Notices, Merge, Tune, Bench})
+    if (begins(commandName(command)))
+      return command;
+  return Compile;
 }
 
 CommandLine tk::parseCommandLine(llvm::ArrayRef<const char *> args) {
@@ -494,19 +513,15 @@ CommandLine tk::parseCommandLine(llvm::ArrayRef<const char *> args) {
     return *command;
   CommandLine line;
   line.options.commandLine.assign(args.begin(), args.end());
-  StringRef word = args.size() > 1 ? args[1] : "";
-  Command command = word == "run"   ? Command::Run
-                    : word == "fmt" ? Command::Format
-                    : word == "tune" || word == "bench" ? Command::Tune
-                    : isBundleCommand(word) ? Command::Bundle
-                                            : Command::Compile;
-  line.bundle.name = command == Command::Bundle ? word.str() : "";
-  if (word == "bench")
-    line.tune.action = TuneOptions::Action::Bench;
-  size_t skipped = command == Command::Compile ? 1 : 2;
+  llvm::ArrayRef<const char *> words = args.drop_front(std::min<size_t>(1, args.size()));
+  Command command = findCommand(words);
+  using enum Command;
+  if (llvm::is_contained({Link, Extract, Size, Notices}, command))
+    line.bundle.name = words.front();
+  size_t skipped = command == Compile ? 0 : commandName(command).count(' ');
   RawOptions raw;
   std::optional<DiagRecord> wrong =
-      parseWords(args.drop_front(std::min(skipped, args.size())), command, raw);
+      parseWords(words.drop_front(skipped), command, raw);
   line.options.jsonDiagnostics = raw.diagnostics == "json";
   if (wrong)
     line.errors.push_back(*wrong);

@@ -37,6 +37,22 @@ std::string OutputPlan::pathOf(Stage stage, const CompileOptions &options) const
   return stem + (beside ? ".cubin.json" : stageExtension(stage).str());
 }
 
+std::optional<DiagRecord> tk::checkOverwrites(const CompileOptions &options,
+                                              const OutputPlan &plan,
+                                              llvm::ArrayRef<std::string> inputs) {
+  std::vector<std::string> outputs = {options.metadata, options.depfilePath};
+  for (Stage stage : options.stages)
+    outputs.push_back(plan.pathOf(stage, options));
+  // Assembly takes in the bundle that is written beside it; of one bundle that is the same again.
+  if (llvm::is_contained(options.stages, Stage::Assembly) && inputs.size() > 1)
+    outputs.push_back(plan.pathOf(Stage::Bundle, options));
+  for (const std::string &output : outputs)
+    for (const std::string &input : inputs)
+      if (!output.empty() && output != "-" && fs::equivalent(output, input))
+        return commandLineDiag<diag::OutputIsInput>("give the output another name", output);
+  return std::nullopt;
+}
+
 std::optional<DiagRecord> tk::planOutputs(const CompileOptions &options, OutputPlan &plan) {
   bool several = options.stages.size() > 1;
   Stage first = options.stages.front();
@@ -62,13 +78,8 @@ std::optional<DiagRecord> tk::planOutputs(const CompileOptions &options, OutputP
   if (plan.file == "-" && first == Stage::Assembly)
     return commandLineDiag<diag::OptionSyntax>("name a file: -o k.S",
                                                "assembly takes in the bundle that is written beside it");
-  for (Stage stage : options.stages) {
-    std::string target = plan.pathOf(stage, options);
-    if (target != "-" && fs::equivalent(target, options.input))
-      return commandLineDiag<diag::OutputIsInput>("", target);
-  }
-  if (!options.metadata.empty() && fs::equivalent(options.metadata, options.input))
-    return commandLineDiag<diag::OutputIsInput>("", options.metadata);
+  if (std::optional<DiagRecord> wrong = checkOverwrites(options, plan, options.input))
+    return wrong;
   Stage last = options.stages.back();
   if (!options.metadata.empty() && last < Stage::Ptx)
     return commandLineDiag<diag::MetadataNeedsBinary>("", stageName(last));

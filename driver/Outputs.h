@@ -27,6 +27,10 @@ struct OutputPlan {
 /// Decides and checks; a wrong command line is returned as a diagnostic.
 std::optional<DiagRecord> planOutputs(const CompileOptions &options, OutputPlan &plan);
 
+/// Refuses outputs that are one of the inputs, by whatever name or link.
+std::optional<DiagRecord> checkOverwrites(const CompileOptions &options, const OutputPlan &plan,
+                                          llvm::ArrayRef<std::string> inputs);
+
 /// One file to be written.
 struct OutputFile {
   std::string path;

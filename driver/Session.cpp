@@ -49,6 +49,7 @@ static std::string quoteCommand(llvm::ArrayRef<std::string> words) {
 /// Says what happened and how to make it happen again, and ends the process: nothing that the
 /// crashed code used can be destroyed.
 [[noreturn]] static void reportCrash(const CrashReport &report, const CompileOptions &options) {
+  limitReport();
   std::string what = report.activity + (report.reason.empty() ? "" : ": " + report.reason);
   DiagRecord record = commandLineDiag<diag::LlvmCrashed>("", what);
   record.notes.push_back({{}, "tkc " + tkcVersion().str() + ", LLVM " + llvmVersion().str()});
@@ -112,6 +113,7 @@ WorkResult tk::runGuardedWork(const CompileOptions &options,
                               llvm::function_ref<int(mlir::MLIRContext &)> work) {
   auto session = std::make_unique<Session>();
   WorkResult result;
+  setReproduction(quoteCommand(options.commandLine));
   result.crash = runGuarded([&] {
     session->context = createContext();
     session->diagnostics.emplace(*session->context, options.policy);

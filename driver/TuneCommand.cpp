@@ -243,7 +243,7 @@ struct TableDevice {
 };
 } // namespace
 
-/// The table's only device; with several, that of this machine.
+/// The table's only device; with several, this machine, as a target that the table is for.
 static std::optional<TableDevice> deviceOfTable(const std::string &text, const TuneOptions &tune) {
   std::vector<TableDevice> devices;
   llvm::Expected<Value> table = llvm::json::parse(text);
@@ -266,10 +266,12 @@ static std::optional<TableDevice> deviceOfTable(const std::string &text, const T
     return std::nullopt;
   Value report = here.report();
   const Object &facts = *report.getAsObject()->getObject("device");
-  for (const TableDevice &device : devices)
-    if (StringRef(device.arch).starts_with(*facts.getString("arch")) &&
-        device.sms == facts.getInteger("sms") && device.memoryGib == facts.getInteger("memory_gib"))
+  for (TableDevice device : devices)
+    if (StringRef(device.arch).starts_with(*facts.getString("arch"))) {
+      device.sms = *facts.getInteger("sms"); // which records are nearest is for the lookup to say
+      device.memoryGib = *facts.getInteger("memory_gib");
       return device;
+    }
   return std::nullopt;
 }
 
@@ -284,7 +286,7 @@ static int runWhy(CompileOptions options, const Input &input, const TuneOptions 
   std::optional<TableDevice> device = deviceOfTable(table, tune);
   if (!device)
     return printAlone(commandLineDiag<diag::BadTuningTable>(
-                          "it is for several devices, and none of them is this machine's", tune.why,
+                          "it is for several devices, and this machine is none that runs their code", tune.why,
                           "whose records are meant is not clear"),
                       json, 1);
   std::string description;
@@ -336,9 +338,11 @@ int tk::runTune(const CompileOptions &options, const TuneOptions &tune) {
   if (results.reports.empty())
     return status;
   if (tune.json)
-    llvm::outs() << llvm::formatv("{0:2}", Value(std::move(results.reports))) << '\n';
+    llvm::outs() << llvm::formatv("{0:2}", Value(Array(results.reports))) << '\n';
   if (!tune.output.empty())
     if (std::optional<DiagRecord> wrong = writeTable(tune.output, std::move(results.tables)))
-      return printAlone(*wrong, options.jsonDiagnostics, 1);
+      status = printAlone(*wrong, options.jsonDiagnostics, 1);
+  for (const Value &report : results.reports)
+    endIfHung(report, status);
   return status;
 }

@@ -23,6 +23,14 @@ int tk::reportTuneFailure(const CompileOptions &options, StringRef what, const t
                     options.jsonDiagnostics, 1);
 }
 
+void tk::endIfHung(const llvm::json::Value &report, int status) {
+  if (!report.getAsObject()->getObject("device")->getBoolean("hung").value_or(false))
+    return;
+  llvm::outs().flush();
+  llvm::errs().flush();
+  _exit(status);
+}
+
 static std::vector<tkc_const> constsOf(const TuneOptions::Words &words) {
   std::vector<tkc_const> result;
   for (const auto &[name, value] : words)
@@ -69,6 +77,7 @@ tkc_status TuneDevice::open(const TuneOptions &options, tkc_error *error) {
   desc.search = options.halving ? TKC_TUNE_HALVING : TKC_TUNE_EXHAUSTIVE;
   desc.device = options.device;
   desc.rounds = options.rounds;
+  desc.timeout_ms = options.timeoutSeconds * 1e3;
   desc.shard = options.shard;
   desc.shards = options.shards;
   desc.cache = options.cache.empty() ? nullptr : options.cache.c_str();

@@ -36,6 +36,9 @@ std::string
 tuneText(llvm::function_ref<tkc_status(char *text, size_t *bytes, tkc_error *error)> call,
          tkc_error *error);
 
+/// Ends the process at once when a launch hangs: its normal end would wait for that.
+void endIfHung(const llvm::json::Value &report, int status);
+
 /// A tuner with its device; messages go to standard error.
 class TuneDevice {
 public:

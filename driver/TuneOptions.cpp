@@ -51,8 +51,7 @@ static std::optional<DiagRecord> convertShard(StringRef text, TuneOptions &to) {
 
 /// tkc tune merge A.json B.json -o ALL.json
 static std::optional<DiagRecord> convertMerge(const RawOptions &raw, TuneOptions &to) {
-  to.action = TuneOptions::Action::Merge;
-  to.tables.assign(raw.words.begin() + 1, raw.words.end());
+  to.tables = raw.words;
   if (to.tables.empty())
     return commandLineDiag<diag::NoInput>("tkc tune merge A.json B.json -o ALL.json");
   if (to.output.empty())
@@ -60,10 +59,29 @@ static std::optional<DiagRecord> convertMerge(const RawOptions &raw, TuneOptions
   return std::nullopt;
 }
 
+/// `--why` times nothing and writes nothing.
+static std::optional<DiagRecord> checkWhy(const RawOptions &raw) {
+  const std::pair<StringRef, StringRef> unused[] = {{"-o", raw.output},
+                                                    {"--cache", raw.cache},
+                                                    {"--search", raw.search},
+                                                    {"--rounds", raw.rounds},
+                                                    {"--shard", raw.shard},
+                                                    {"--timeout", raw.timeout}};
+  for (const auto &[option, value] : unused)
+    if (!value.empty())
+      return commandLineDiag<diag::OptionOfOther>("drop it, or drop --why to time the file",
+                                                  "tkc tune --why", option);
+  return std::nullopt;
+}
+
 static std::optional<DiagRecord> checkInputs(const RawOptions &raw, StringRef command) {
   if (raw.words.empty())
     return commandLineDiag<diag::NoInput>(
-        ("tkc " + command + " FILE.tk --shape N=4096; FILE.tkb is good too").str());
+        (command + " FILE.tk --shape N=4096; FILE.tkb is good too").str());
+  if (raw.words.front() == "merge")
+    return commandLineDiag<diag::OptionSyntax>(
+        "tkc tune merge A.json B.json -o ALL.json",
+        ("`merge` must be the first word after `" + command + "`").str());
   if (raw.words.size() > 1)
     return commandLineDiag<diag::SeveralInputs>("one call times one file", raw.words[0],
                                                 raw.words[1]);
@@ -72,24 +90,28 @@ static std::optional<DiagRecord> checkInputs(const RawOptions &raw, StringRef co
         "a value for each extent and scalar of the kernel: --shape M=4096,N=4096", "--shape");
   if (raw.kernels.size() > 1)
     return commandLineDiag<diag::OptionSyntax>("call it once for each",
-                                               ("`tkc " + command + "` times one kernel").str());
+                                               ("`" + command + "` times one kernel").str());
   return std::nullopt;
 }
 
-std::optional<DiagRecord> tk::convertTune(const RawOptions &raw, bool isBench, TuneOptions &to) {
-  to.action = isBench           ? TuneOptions::Action::Bench
-              : raw.why.empty() ? TuneOptions::Action::Tune
-                                : TuneOptions::Action::Why;
+std::optional<DiagRecord> tk::convertTune(const RawOptions &raw, Command command, TuneOptions &to) {
+  to.action = command == Command::Merge   ? TuneOptions::Action::Merge
+              : command == Command::Bench ? TuneOptions::Action::Bench
+              : raw.why.empty()           ? TuneOptions::Action::Tune
+                                          : TuneOptions::Action::Why;
   to.output = raw.output;
   to.cache = raw.cache;
   to.why = raw.why;
   to.baseline = raw.baseline;
   to.svg = raw.svg;
   to.json = raw.json;
-  if (!isBench && !raw.words.empty() && raw.words.front() == "merge")
+  if (command == Command::Merge)
     return convertMerge(raw, to);
-  if (std::optional<DiagRecord> wrong = checkInputs(raw, isBench ? "bench" : "tune"))
+  if (std::optional<DiagRecord> wrong = checkInputs(raw, commandName(command)))
     return wrong;
+  if (!raw.why.empty())
+    if (std::optional<DiagRecord> wrong = checkWhy(raw))
+      return wrong;
   if (!raw.kernels.empty())
     to.kernel = raw.kernels.front();
   for (const std::string &text : raw.shapes) {
@@ -106,6 +128,9 @@ std::optional<DiagRecord> tk::convertTune(const RawOptions &raw, bool isBench, T
   if (std::optional<DiagRecord> wrong = convertInteger("--device", raw.device, 0, 4096, to.device))
     return wrong;
   if (std::optional<DiagRecord> wrong = convertInteger("--rounds", raw.rounds, 1, 1000, to.rounds))
+    return wrong;
+  if (std::optional<DiagRecord> wrong =
+          convertInteger("--timeout", raw.timeout, 1, 86400, to.timeoutSeconds))
     return wrong;
   return convertShard(raw.shard, to);
 }

@@ -10,6 +10,7 @@
 namespace tk {
 
 struct RawOptions;
+enum class Command;
 
 struct TuneOptions {
   enum class Action { Tune, Merge, Why, Bench };
@@ -26,11 +27,11 @@ struct TuneOptions {
   std::string svg;
   std::vector<std::string> tables; // to merge
   bool halving = false, json = false;
-  int device = 0, rounds = 0;
+  int device = 0, rounds = 0, timeoutSeconds = 0; // 0: the library's
   unsigned shard = 0, shards = 0;
 };
 
-/// The first mistake, if there is one. `isBench`: of `tkc bench`.
-std::optional<DiagRecord> convertTune(const RawOptions &raw, bool isBench, TuneOptions &to);
+/// The first mistake, if there is one. `command` is Tune, Merge or Bench.
+std::optional<DiagRecord> convertTune(const RawOptions &raw, Command command, TuneOptions &to);
 
 } // namespace tk

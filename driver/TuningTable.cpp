@@ -2,6 +2,8 @@
 
 #include "driver/TuningTable.h"
 #include "driver/Session.h"
+#include "frontend/SemaScope.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <map>
 
@@ -23,6 +25,12 @@ static std::string faultOf(const Value &value) {
   const Array *key = record->getArray("key");
   if (!key || !llvm::all_of(*key, [](const Value &part) { return part.getAsInteger(); }))
     return "lacks `key`, a list of integers";
+  if (record->get("memory_gib") && record->getInteger("memory_gib").value_or(-1) < 0)
+    return "has a `memory_gib` that is no number from 0";
+  const Array *dtypes = record->getArray("dtypes");
+  if (record->get("dtypes") &&
+      (!dtypes || !llvm::all_of(*dtypes, [](const Value &type) { return type.getAsString(); })))
+    return "has `dtypes` that are no list of texts";
   if (record->get("kernel") && !record->getString("kernel"))
     return "has a `kernel` that is no text";
   if (record->get("instance") && !record->getObject("instance"))
@@ -30,23 +38,57 @@ static std::string faultOf(const Value &value) {
   return "";
 }
 
-/// Two records for one launch: a bundle knows no more of a device than its chip and processors.
+/// What says for which launches of a kernel a record is; a bundle keeps it.
+static constexpr StringRef kLaunchFields[] = {"arch", "sms", "memory_gib", "dtypes", "key"};
+
+/// Two records for one launch.
 static std::string contradiction(const Array &records) {
   std::map<std::string, std::pair<size_t, std::string>> known;
   for (auto [i, value] : llvm::enumerate(records)) {
     const Object &record = *value.getAsObject();
     std::string key;
     llvm::raw_string_ostream os(key);
-    for (StringRef field : {"kernel", "instance", "arch", "sms", "key"})
+    auto add = [&](StringRef field) {
       if (const Value *part = record.get(field))
         os << field << *part;
+    };
+    add("kernel");
+    add("instance");
+    llvm::for_each(kLaunchFields, add);
     std::string config = record.getString("config_id")->str();
     auto [first, isNew] = known.try_emplace(key, i, config);
     if (!isNew && first->second.second != config)
-      return llvm::formatv("records {0} and {1} name different configurations for one chip and key: keep those of one "
-                           "device", first->second.first, i);
+      return llvm::formatv("records {0} and {1} name different configurations for one device and key",
+                           first->second.first, i);
   }
   return "";
+}
+
+/// Line and column, from 1, at which each element of the list begins.
+static std::vector<std::pair<unsigned, unsigned>> placesOf(StringRef text) {
+  std::vector<std::pair<unsigned, unsigned>> places;
+  unsigned line = 1, column = 0, depth = 0;
+  bool inText = false, escaped = false, begins = false;
+  for (char c : text) {
+    ++column;
+    if (begins && !llvm::isSpace(c) && c != ']') {
+      places.emplace_back(line, column);
+      begins = false;
+    }
+    if (c == '"' && !escaped)
+      inText = !inText;
+    escaped = inText && c == '\\' && !escaped;
+    if (!inText) {
+      depth += c == '[' || c == '{';
+      depth -= c == ']' || c == '}';
+      begins |= depth == 1 && (c == '[' || c == ',');
+    }
+    if (c == '\n') {
+      ++line;
+      column = 0;
+    }
+  }
+  return places;
 }
 
 std::optional<TuningTable> TuningTable::read(StringRef path, mlir::MLIRContext &context) {
@@ -74,7 +116,9 @@ std::optional<TuningTable> TuningTable::read(StringRef path, mlir::MLIRContext &
   if (std::string fault = contradiction(*list); !fault.empty())
     return wrong(fault);
   TuningTable table;
+  table.path = path.str();
   table.records = *list;
+  table.places = placesOf(file.text);
   return table;
 }
 
@@ -98,17 +142,82 @@ static bool isAbout(const Object &record, StringRef kernel,
   });
 }
 
-bool TuningTable::names(const KernelUnit &unit) const {
-  auto valueOf = [&](StringRef name) -> std::string {
+static bool isAbout(const Object &record, const KernelUnit &unit) {
+  return isAbout(record, unit.kernel, [&](StringRef name) -> std::string {
     for (const auto &[param, value] : unit.instance)
       if (param == name)
         return value;
     return "";
-  };
+  });
+}
+
+bool TuningTable::names(const KernelUnit &unit) const {
   return llvm::any_of(records, [&](const Value &value) {
     const Object &record = *value.getAsObject();
-    return *record.getString("config_id") == unit.configId && isAbout(record, unit.kernel, valueOf);
+    return *record.getString("config_id") == unit.configId && isAbout(record, unit);
   });
+}
+
+namespace {
+/// What a record names that the file has not, and what it may have meant; empty: nothing.
+struct Unknown {
+  std::string what, help;
+};
+} // namespace
+
+static std::string helpFor(StringRef name, std::vector<StringRef> known) {
+  llvm::erase(known, ""); // of a kernel without configurations
+  StringRef nearest = nearestName(name, known);
+  if (!nearest.empty())
+    return "did you mean `" + nearest.str() + "`?";
+  constexpr size_t most = 8;
+  std::string rest = known.size() > most ? ", and more" : "";
+  known.resize(std::min(known.size(), most));
+  return "it has `" + llvm::join(known, "`, `") + "`" + rest;
+}
+
+static Unknown unknownOf(const Object &record, const TableSubject &subject) {
+  std::optional<StringRef> kernel = record.getString("kernel");
+  if (kernel && !llvm::is_contained(subject.kernels, *kernel))
+    return {"kernel `" + kernel->str() + "`", helpFor(*kernel, subject.kernels)};
+  bool isWanted = !kernel; // else -k has left it out
+  std::vector<StringRef> configs;
+  StringRef config = *record.getString("config_id");
+  for (const KernelUnit &unit : subject.units) {
+    isWanted |= unit.kernel == kernel;
+    if (!isAbout(record, unit))
+      continue;
+    if (unit.configId == config)
+      return {};
+    if (!llvm::is_contained(configs, unit.configId))
+      configs.push_back(unit.configId);
+  }
+  std::string whose = kernel ? " of kernel `" + kernel->str() + "`" : "";
+  if (!configs.empty())
+    return {"configuration `" + config.str() + "`" + whose, helpFor(config, configs)};
+  if (!isWanted || !subject.hasAllInstances)
+    return {};
+  return {"instance " + textOf(*record.get("instance")) + whose,
+          "`tkc FILE --list-variants` lists the instances"};
+}
+
+mlir::LogicalResult TuningTable::check(const TableSubject &subject,
+                                       mlir::MLIRContext &context) const {
+  size_t unknown = 0;
+  for (auto [i, value] : llvm::enumerate(records)) {
+    Unknown found = unknownOf(*value.getAsObject(), subject);
+    if (found.what.empty())
+      continue;
+    ++unknown;
+    auto [line, column] = places[i];
+    auto loc = mlir::FileLineColLoc::get(&context, path, line, column);
+    withHelp(emit<diag::TuneRecordUnknown>(loc, i, found.what, subject.file), found.help);
+  }
+  if (!unknown || unknown < records.size())
+    return mlir::success();
+  std::string what = llvm::formatv("none of its {0} records is about `{1}`", unknown, subject.file);
+  emit<diag::BadTuningTable>(mlir::UnknownLoc::get(&context), path, what);
+  return mlir::failure();
 }
 
 void TuningTable::addTo(Bundle &bundle) const {
@@ -125,8 +234,10 @@ void TuningTable::addTo(Bundle &bundle) const {
       if (!isAbout(record, *kernel.getString("kernel"), valueOf))
         continue;
       Object kept;
-      for (StringRef field : {"arch", "sms", "key", "config_id"})
-        kept[field] = *record.get(field);
+      for (StringRef field : kLaunchFields)
+        if (const Value *value = record.get(field))
+          kept[field] = *value;
+      kept["config_id"] = *record.get("config_id");
       table.push_back(std::move(kept));
     }
     if (Object *tune = kernel.getObject("tune"); tune && !table.empty())

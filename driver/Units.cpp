@@ -7,9 +7,13 @@
 #include "driver/TuningTable.h"
 #include "frontend/Parser.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Jobserver.h"
 #include "llvm/Support/thread.h"
 #include <atomic>
+#include <chrono>
+#include <fcntl.h>
 #include <thread>
 
 using namespace tk;
@@ -91,6 +95,31 @@ static int readTuned(const CompileOptions &options, mlir::MLIRContext &context, 
   return read ? 0 : 1;
 }
 
+/// Says which records of the table are about nothing that the source has.
+static mlir::LogicalResult checkTuned(const CompileOptions &options, const SourceFile &source,
+                                      const ast::File &file, mlir::MLIRContext &context,
+                                      const TuningTable &table) {
+  TableSubject subject{source.getPath(), {}, {}, options.lower.defines.empty()};
+  for (const ast::Decl *decl : file.decls)
+    if (auto *kernel = llvm::dyn_cast<ast::Kernel>(decl))
+      subject.kernels.push_back(kernel->name.text);
+  UnitQuery query;
+  query.allConfigs = true;
+  query.maxUnits = 65536;
+  LowerOptions lower = options.lower;
+  lower.config.reset();
+  {
+    // A configuration that is no good is said when it is compiled.
+    mlir::ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) {});
+    mlir::FailureOr<std::vector<KernelUnit>> units =
+        listUnits(context, source, file, lower, query);
+    if (failed(units))
+      return mlir::success();
+    subject.units = std::move(*units);
+  }
+  return table.check(subject, context);
+}
+
 /// Kernels of a source with values and configurations; one nameless entry for a stage file.
 static int planKernels(const CompileOptions &options, const Input &input,
                        mlir::MLIRContext &context,
@@ -116,6 +145,8 @@ static int planKernels(const CompileOptions &options, const Input &input,
     return error == LowerError::CommandLine ? 2 : 1;
   if (int status = readTuned(options, context, table))
     return status;
+  if (!options.tuned.empty() && failed(checkTuned(options, source, **file, context, table)))
+    return 1;
   for (KernelUnit &unit : *units)
     if (options.configs != CompileOptions::Configs::Tuned || unit.isDefault || table.names(unit))
       kernels.push_back(std::move(unit));
@@ -214,31 +245,75 @@ static unsigned numThreads(const CompileOptions &options, size_t units) {
   return oneAfterTheOther(options) ? 1 : unsigned(std::min<size_t>(threads, units));
 }
 
+static void compileUnit(const CompileOptions &options, const Input &input, const Unit &unit,
+                        UnitOutcome &outcome) {
+  CompileOptions one = unit.optionsFor(options);
+  setActivity("starting"); // this thread may have done other work
+  if (options.verbose)
+    llvm::errs() << "tkc: unit " << unit.text() << '\n';
+  outcome.work = runGuardedWork(one, [&](mlir::MLIRContext &context) {
+    outcome.result = compile(one, input, "image", context);
+    return outcome.result.status;
+  });
+}
+
+/// GNU make's job server, or of what speaks its protocol; null without one. LLVM's client prints a
+/// warning where there is none to reach, as in each recipe that make does not hand its pipe to.
+static llvm::JobserverClient *findJobserver() {
+  const char *flags = getenv("MAKEFLAGS");
+  StringRef auth = StringRef(flags ? flags : "").rsplit("--jobserver-auth=").second;
+  auth = auth.take_until([](char c) { return c == ' '; });
+  auto [read, write] = auth.split(',');
+  auto isOpen = [](StringRef text) {
+    int fd = -1;
+    return !text.getAsInteger(10, fd) && fd >= 0 && fcntl(fd, F_GETFD) != -1;
+  };
+  StringRef path = auth;
+  bool isThere = path.consume_front("fifo:") ? llvm::sys::fs::exists(path)
+                                             : isOpen(read) && isOpen(write);
+  return isThere ? llvm::JobserverClient::getInstance() : nullptr;
+}
+
+/// A thread may work while it holds one of make's job slots. The main thread has the one with which
+/// tkc was started.
+static llvm::JobSlot waitForSlot(llvm::JobserverClient &server,
+                                 llvm::function_ref<bool()> isNeeded) {
+  llvm::JobSlot slot;
+  while (isNeeded() && !(slot = server.tryAcquire()).isValid())
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return slot;
+}
+
 std::vector<UnitOutcome> tk::compileUnits(const CompileOptions &options, const Input &input,
                                           llvm::ArrayRef<Unit> units) {
   std::vector<UnitOutcome> outcomes(units.size());
   std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i; (i = next++) < units.size();) {
-      CompileOptions one = units[i].optionsFor(options);
-      UnitOutcome &outcome = outcomes[i];
-      setActivity("starting"); // this thread may have done other work
-      if (options.verbose)
-        llvm::errs() << "tkc: unit " << units[i].text() << '\n';
-      outcome.work = runGuardedWork(one, [&](mlir::MLIRContext &context) {
-        outcome.result = compile(one, input, "image", context);
-        return outcome.result.status;
-      });
+  llvm::JobserverClient *server = findJobserver();
+  llvm::JobSlot own;
+  if (server)
+    own = server->tryAcquire(); // the first is the implicit one
+  auto work = [&](bool needsSlot) {
+    auto isLeft = [&] { return next < units.size(); };
+    while (isLeft()) {
+      llvm::JobSlot slot;
+      if (needsSlot && !(slot = waitForSlot(*server, isLeft)).isValid())
+        return;
+      if (size_t i = next++; i < units.size())
+        compileUnit(options, input, units[i], outcomes[i]);
+      if (needsSlot)
+        server->release(std::move(slot));
     }
   };
   // As large as the main thread's: passes and LLVM recurse.
   constexpr unsigned stackBytes = 16u << 20;
   std::vector<llvm::thread> threads;
   for (unsigned i = 1; i < numThreads(options, units.size()); ++i)
-    threads.emplace_back(std::optional(stackBytes), work);
-  work();
+    threads.emplace_back(std::optional(stackBytes), work, server != nullptr);
+  work(/*needsSlot=*/false);
   for (llvm::thread &thread : threads)
     thread.join();
+  if (server)
+    server->release(std::move(own));
   return outcomes;
 }
 

@@ -191,15 +191,14 @@ void Lowerer::readTune(const ast::Attribute &attr, NamedAttrList &fields) {
   for (const ast::NamedArg &arg : attr.namedArgs) {
     StringRef name = arg.name.text;
     bool list = isa<ast::List>(arg.value);
-    if (name == "bucket")
-      notBuilt(arg.range, "`bucket=` of @tune");
-    else if (name == "on_miss")
+    if (name == "on_miss")
       readOnMiss(arg, tune);
     else if ((name == "key" || name == "configs") && !list)
       error<diag::BadAttribute>(arg.range, "tune", "takes a list as `" + name.str() + "`");
     else if (name != "key" && name != "configs" && name != "prune")
       error<diag::UnknownArgument>(arg.range, "@tune", name)
-          .help("@tune takes key, configs, prune, on_miss");
+          .help(name == "bucket" ? "round in the key itself: key=[next_pow2(M), cdiv(N, 64)]"
+                                 : "@tune takes key, configs, prune, on_miss");
   }
   SmallVector<Attribute> keys, configs;
   if (auto *list = dyn_cast_or_null<ast::List>(findNamed(attr, "key")))

@@ -198,6 +198,11 @@ int fakeKernelGetParamInfo(void *, size_t index, size_t *offset, size_t *bytes) 
   *bytes = fake->params[index].second;
   return 0;
 }
+int fakeDeviceTotalMem(size_t *bytes, int) {
+  FAKE_ENTER("cuDeviceTotalMem_v2");
+  *bytes = fake->memoryBytes;
+  return 0;
+}
 int fakeFuncLoad(void *) {
   FAKE_ENTER("cuFuncLoad");
   return 0;
@@ -315,6 +320,7 @@ const std::map<std::string, void *> &functionTable() {
       {"cuDeviceGetCount", erase(fakeDeviceGetCount)},
       {"cuDeviceGet", erase(fakeDeviceGet)},
       {"cuDeviceGetAttribute", erase(fakeDeviceGetAttribute)},
+      {"cuDeviceTotalMem_v2", erase(fakeDeviceTotalMem)},
       {"cuDevicePrimaryCtxRetain", erase(fakePrimaryCtxRetain)},
       {"cuDevicePrimaryCtxRelease_v2", erase(fakePrimaryCtxRelease)},
       {"cuCtxPushCurrent_v2", erase(fakeCtxPushCurrent)},
@@ -341,6 +347,7 @@ const std::map<std::string, void *> &functionTable() {
       {"hipDeviceGet", erase(fakeDeviceGet)},
       {"hipDeviceGetAttribute", erase(fakeHipDeviceGetAttribute)},
       {"hipGetDevicePropertiesR0600", erase(fakeHipGetDeviceProperties)},
+      {"hipDeviceTotalMem", erase(fakeDeviceTotalMem)},
       {"hipDevicePrimaryCtxRetain", erase(fakePrimaryCtxRetain)},
       {"hipDevicePrimaryCtxRelease", erase(fakePrimaryCtxRelease)},
       {"hipCtxPushCurrent", erase(fakeCtxPushCurrent)},

@@ -41,6 +41,7 @@ struct FakeCuda {
 
   // What the machine is like.
   int driverVersion = 13000, deviceCount = 2, major = 9, minor = 0, sms = 132;
+  size_t memoryBytes = size_t(141) << 30;
   int maxThreadsPerFunction = 1024, maxShared = 232448;
   int blocksPerSm = 2, clusters = 60; ///< what occupancy queries answer
   bool canCluster = true, canCooperate = true;

@@ -132,7 +132,7 @@ void tkc_bundle_release(tkc_bundle *bundle) {
     return;
   // A driver that has shut down already answers with an error, which changes nothing.
   for (CUlibrary library : bundle->libraries)
-    if (library)
+    if (library && !bundle->driver->isForked())
       bundle->driver->gpu.libraryUnload(library);
   tkc_driver *driver = bundle->driver;
   delete bundle; // its copy goes back through the driver's hooks

@@ -1,10 +1,11 @@
 //===- Choose.cpp - which variants a kernel loads on a device --------------===//
 #include "Error.h"
 #include "Kernel.h"
+#include "TableLookup.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
-#include <tuple>
 
 namespace tkcrt {
 
@@ -85,26 +86,31 @@ static const char *missingFor(const tkc_driver &driver, const VariantInfo &varia
   return nullptr;
 }
 
-/// The records that are for this device: of an arch that it runs, with its number of SMs, or with
-/// the nearest number when the table says so.
-static std::vector<size_t> recordsOf(tkc_kernel &kernel, const std::vector<TuneRecord> &table,
+/// The records of an arch that the device runs which are for it: see recordsFor.
+static std::vector<size_t> recordsOf(const tkc_kernel &kernel, const DeviceFacts &device,
+                                     const std::vector<TuneRecord> &table,
                                      const std::vector<size_t> &usable) {
   std::set<std::string> archs;
   for (size_t index : usable)
     archs.insert(kernel.info->variants[index].target.arch);
-  bool isNearest = kernel.info->tune.onMiss == TuneInfo::OnMiss::Nearest;
-  auto distance = [&](size_t i) { return std::abs(table[i].sms - kernel.sms); };
-  std::vector<size_t> found;
-  for (size_t i = 0; i < table.size(); ++i) {
-    if (!archs.count(table[i].arch) || (!isNearest && distance(i) != 0))
-      continue;
-    if (!found.empty() && distance(i) < distance(found[0]))
-      found.clear();
-    if (found.empty() || table[i].sms == table[found[0]].sms)
-      found.push_back(i);
-  }
-  kernel.tableSms = found.empty() ? kernel.sms : table[found[0]].sms;
+  std::vector<size_t> rows;
+  std::vector<TableDevice> devices;
+  for (size_t i = 0; i < table.size(); ++i)
+    if (archs.count(table[i].arch)) {
+      rows.push_back(i);
+      devices.push_back({table[i].sms, table[i].memoryGib});
+    }
+  std::vector<size_t> found = recordsFor(devices, {kernel.sms, device.memoryGib},
+                                         kernel.info->tune.onMiss == TuneInfo::OnMiss::Nearest);
+  for (size_t &index : found)
+    index = rows[index];
   return found;
+}
+
+/// `132 SMs, 141 GiB`
+static std::string deviceText(const TuneRecord &record) {
+  std::string text = std::to_string(record.sms) + " SMs";
+  return record.memoryGib ? text + ", " + std::to_string(record.memoryGib) + " GiB" : text;
 }
 
 static bool hasConfig(const KernelInfo &info, const std::vector<size_t> &usable,
@@ -139,32 +145,31 @@ static int configIndex(tkc_kernel &kernel, const std::string &id) {
   return static_cast<int>(it - kernel.configs.begin());
 }
 
-static tkc_status buildTable(tkc_kernel &kernel, const std::vector<TuneRecord> &records,
+static tkc_status buildTable(tkc_kernel &kernel, const DeviceFacts &device,
+                             const std::vector<TuneRecord> &records,
                              const std::vector<size_t> &usable, tkc_error *err) {
   TuneTable &table = kernel.table;
   table.width = kernel.info->tune.key.size();
   kernel.hasTable = !records.empty();
-  std::vector<size_t> rows = recordsOf(kernel, records, usable);
-  std::sort(rows.begin(), rows.end(), [&](size_t a, size_t b) {
-    return std::tie(records[a].key, a) < std::tie(records[b].key, b);
-  });
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const TuneRecord &record = records[rows[i]];
-    if (i && record.key == records[rows[i - 1]].key)
-      continue; // the first of equal keys counts
+  std::map<std::vector<int64_t>, size_t> rows; // by key; the first of equal ones counts
+  for (size_t index : recordsOf(kernel, device, records, usable))
+    rows.emplace(records[index].key, index);
+  for (const auto &entry : rows) {
+    const TuneRecord &record = records[entry.second];
     if (!hasConfig(*kernel.info, usable, record.configId)) {
-      if (tkc_status status = noteMissing(kernel, record, rows[i], err))
+      if (tkc_status status = noteMissing(kernel, record, entry.second, err))
         return status;
       continue;
     }
-    table.rows.push_back({rows[i], configIndex(kernel, record.configId)});
+    table.rows.push_back({entry.second, configIndex(kernel, record.configId), deviceText(record)});
     table.keys.insert(table.keys.end(), record.key.begin(), record.key.end());
   }
   return TKC_OK;
 }
 
 /// The configuration that is asked for, or else the table.
-static tkc_status chooseConfigs(tkc_kernel &kernel, const tkc_prepare_desc &desc,
+static tkc_status chooseConfigs(tkc_kernel &kernel, const DeviceFacts &device,
+                                const tkc_prepare_desc &desc,
                                 const std::vector<size_t> &usable, tkc_error *err) {
   const KernelInfo &info = *kernel.info;
   if (desc.config && *desc.config) {
@@ -182,12 +187,12 @@ static tkc_status chooseConfigs(tkc_kernel &kernel, const tkc_prepare_desc &desc
                 info.name.c_str(), desc.config, text.c_str());
   }
   if (!desc.table)
-    return buildTable(kernel, info.tune.table, usable, err);
+    return buildTable(kernel, device, info.tune.table, usable, err);
   std::vector<TuneRecord> records;
   if (tkc_status status =
           parseTable(static_cast<const char *>(desc.table), desc.table_bytes, info, records, err))
     return status;
-  return buildTable(kernel, records, usable, err);
+  return buildTable(kernel, device, records, usable, err);
 }
 
 /// The usable variants that can come to be launched.
@@ -223,7 +228,7 @@ tkc_status chooseVariants(tkc_kernel &kernel, const DeviceFacts &device,
                 "kernel `%s`: no code for device %d of %s: %s", info.name.c_str(), kernel.device,
                 device.text().c_str(), reasons.text.c_str());
   kernel.reasons = reasons.text;
-  if (tkc_status status = chooseConfigs(kernel, desc, usable, err))
+  if (tkc_status status = chooseConfigs(kernel, device, desc, usable, err))
     return status;
   if (tkc_status status = keepVariants(kernel, device, usable, err))
     return status;

@@ -1,6 +1,7 @@
 //===- Device.cpp - contexts, and what a device is like --------------------===//
 #include "Error.h"
 #include "Kernel.h"
+#include "TableLookup.h"
 
 #include <cstring>
 
@@ -81,6 +82,9 @@ static tkc_status readFacts(const tkc_kernel &kernel, DeviceFacts &out, tkc_erro
     if (result)
       *value = 0;
   }
+  size_t memoryBytes = 0;
+  if (driver.gpu.deviceTotalMem && driver.gpu.deviceTotalMem(&memoryBytes, kernel.device) == 0)
+    out.memoryGib = gibOf(memoryBytes);
   return driver.isHip() ? readArch(kernel, out.arch, err) : TKC_OK;
 }
 

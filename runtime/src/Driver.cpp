@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 #include <new>
+#include <pthread.h>
 #include <unistd.h>
 
 namespace tkcrt {
@@ -51,8 +52,17 @@ tkc_status failDriver(const Gpu &gpu, CUresult result, const char *what, const c
   return status;
 }
 
+/// How many forks lie between the first process that has this library and this one. Counted, since
+/// asking for the process's id at each launch is a call of the kernel.
+static std::atomic<unsigned> forkCount{0};
+
+static tkc_status countForks(tkc_error *err) {
+  static const int failed = pthread_atfork(nullptr, nullptr, [] { ++forkCount; });
+  return failed ? fail(err, TKC_E_NOMEM, "tkc_driver_open: out of memory") : TKC_OK;
+}
+
 tkc_status checkProcess(const tkc_driver &driver, tkc_error *err) {
-  if (driver.isCpu() || getpid() == driver.pid)
+  if (!driver.isForked())
     return TKC_OK;
   return fail(err, TKC_E_DRIVER,
               "the driver was opened by process %d before a fork, this is %d: open it again "
@@ -88,7 +98,10 @@ static tkc_status checkDescriptor(const tkc_driver_desc &desc, tkc_error *err) {
 static tkc_status openDriver(const tkc_driver_desc &desc, tkc_driver &driver, tkc_error *err) {
   driver.backend = desc.backend ? desc.backend : static_cast<uint32_t>(TKC_CUDA);
   driver.hooks = desc;
+  if (tkc_status status = countForks(err))
+    return status;
   driver.pid = getpid();
+  driver.forks = forkCount;
   if (tkc_status status = findFunctions(desc, driver, err))
     return status;
   if (driver.isCpu())
@@ -103,6 +116,10 @@ static tkc_status openDriver(const tkc_driver_desc &desc, tkc_driver &driver, tk
 } // namespace tkcrt
 
 using namespace tkcrt;
+
+bool tkc_driver::isForked() const {
+  return !isCpu() && forks != forkCount.load(std::memory_order_relaxed);
+}
 
 const char *tkc_driver::backendName() const {
   return isHip() ? "HIP" : isCpu() ? "CPU" : "CUDA";

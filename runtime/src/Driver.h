@@ -16,7 +16,11 @@ struct tkc_driver {
   const tkc_cpu_api *cpu = nullptr; ///< TKC_CPU
   tkc_driver_desc hooks{};          ///< alloc, free, log, on_submit and their user
   int version = 0;                  ///< cuDriverGetVersion, hipDriverGetVersion
-  pid_t pid = 0;                    ///< who opened it: neither vendor's driver survives a fork
+  pid_t pid = 0;                    ///< who opened it, for messages
+  unsigned forks = 0;               ///< how often the process had been forked off then
+
+  /// Whether this is a child of the process that opened it: neither vendor's driver survives that.
+  bool isForked() const;
 
   bool isCpu() const { return backend == TKC_CPU; }
   bool isHip() const { return backend == TKC_HIP; }
@@ -34,7 +38,8 @@ tkc_status findFunctions(const tkc_driver_desc &desc, tkc_driver &driver, tkc_er
 tkc_status failDriver(const Gpu &gpu, CUresult result, const char *what, const char *call,
                       tkc_error *err);
 
-/// Fails in a process that was forked off after the driver was opened.
+/// Fails in a process that was forked off after the driver was opened. Before every driver call;
+/// what gives back is left out there, since the objects are the parent's.
 tkc_status checkProcess(const tkc_driver &driver, tkc_error *err);
 
 /// A line for the caller's `log`, when there is one. Never after prepare.

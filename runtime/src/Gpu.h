@@ -148,6 +148,7 @@ constexpr size_t kHipPropertiesRoom = 4096, kHipArchNameAt = 1160, kHipArchNameB
   X(kernelGetParamInfo, "cuKernelGetParamInfo", nullptr,                                           \
     (CUkernel kernel, size_t index, size_t * offset, size_t * bytes))                              \
   X(funcLoad, "cuFuncLoad", nullptr, (CUfunction function))                                        \
+  X(deviceTotalMem, "cuDeviceTotalMem_v2", "hipDeviceTotalMem", (size_t * bytes, CUdevice device)) \
   X(launchKernelEx, "cuLaunchKernelEx", nullptr,                                                   \
     (const void *config, CUfunction function, void **params, void **extra))                        \
   X(occupancyBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                \

@@ -101,7 +101,7 @@ void tkc_kernel_release(tkc_kernel *kernel) {
   ++driver->references;
   unloadVariants(*kernel);
   tkc_bundle_release(kernel->bundle);
-  if (kernel->holdsPrimary)
+  if (kernel->holdsPrimary && !driver->isForked())
     driver->gpu.primaryCtxRelease(kernel->device);
   tkc_driver_release(driver);
   delete kernel;

@@ -17,8 +17,9 @@ struct LoadedVariant {
 /// The tuning records of this device, ready to be looked up at each launch.
 struct TuneTable {
   struct Row {
-    size_t record; ///< its number in the table it came from
-    int config;    ///< into tkc_kernel::configs
+    size_t record;      ///< its number in the table it came from
+    int config;         ///< into tkc_kernel::configs
+    std::string device; ///< that it was measured on, for tkc_why: `132 SMs, 141 GiB`
   };
   size_t width = 0;          ///< keys of a row
   std::vector<int64_t> keys; ///< of all rows, one after the other; rows ascend
@@ -34,6 +35,7 @@ struct DeviceFacts {
   std::string arch; ///< HIP: gfx942; CPU: interp
   int major = 0, minor = 0, sms = 0, maxThreads = 0, maxShared = 0;
   int cooperative = 0, clusters = 0; ///< can it?
+  int64_t memoryGib = 0;             ///< rounded, as tuning tables have it; 0: not known
 
   /// For messages: `compute capability 9.0`.
   std::string text() const;
@@ -97,7 +99,6 @@ struct tkc_kernel {
   bool hasTable = false;            ///< there is one, if only for other devices
   std::string reasons;              ///< why other variants are not loaded, for tkc_why
   int64_t sms = 0;                  ///< the device's count, or the caller's cap
-  int64_t tableSms = 0;             ///< the count that the table's rows were measured with
   tkcrt::CUdevice device = 0;
   bool holdsPrimary = false; ///< has retained the device's primary context
 

@@ -245,6 +245,8 @@ void unloadVariants(tkc_kernel &kernel) {
   if (driver.isCpu())
     for (const LoadedVariant &loaded : kernel.loaded)
       driver.cpu->unload(static_cast<tkc_cpu_program *>(loaded.function));
+  if (driver.isForked())
+    return;
   for (const auto &module : kernel.modules)
     driver.gpu.moduleUnload(module.second);
 }

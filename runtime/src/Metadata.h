@@ -141,7 +141,7 @@ struct Require {
 /// What is known to be fast: for a device and the values of `key`, a configuration.
 struct TuneRecord {
   std::string arch, configId;
-  int64_t sms = 0;
+  int64_t sms = 0, memoryGib = 0; ///< memoryGib 0: of any memory
   std::vector<int64_t> key;
 };
 

@@ -10,11 +10,16 @@ constexpr size_t kMaxRecords = 65536;
 
 static bool readRecord(Reader &reader, const Json &json, const KernelInfo &kernel,
                        TuneRecord &out) {
-  const Json *key = nullptr;
+  const Json *key = nullptr, *dtypes = reader.find(json, "dtypes");
   if (!reader.isObject(json) || !reader.text(json, "arch", 1, 64, out.arch) ||
       !reader.text(json, "config_id", 0, 256, out.configId) ||
       !reader.integer(json, "sms", 1, INT32_MAX, out.sms) || !(key = reader.need(json, "key")))
     return false;
+  if (reader.find(json, "memory_gib") &&
+      !reader.integer(json, "memory_gib", 0, INT32_MAX, out.memoryGib))
+    return false;
+  if (dtypes && !dtypes->is_array())
+    return reader.corrupt("dtypes is no array");
   Reader::Scope scope(reader, "key");
   if (!reader.isArray(*key, kernel.tune.key.size(), kernel.tune.key.size()))
     return false;
@@ -27,11 +32,22 @@ static bool readRecord(Reader &reader, const Json &json, const KernelInfo &kerne
   return true;
 }
 
-/// Of a table for many kernels: is the record another one's, by `kernel` or by a value of
-/// `instance`?
+/// The types of all arguments, as records have them.
+static Json dtypesOf(const KernelInfo &kernel) {
+  Json names = Json::array();
+  for (const ArgInfo &arg : kernel.args)
+    names.push_back(arg.dtype->name);
+  return names;
+}
+
+/// Of a table for many kernels: is the record another one's, by `kernel`, by the arguments' types or
+/// by a value of `instance`?
 static bool isOfAnother(Reader &reader, const Json &json, const KernelInfo &kernel) {
   const Json *name = reader.find(json, "kernel");
   if (name && *name != kernel.name)
+    return true;
+  const Json *dtypes = reader.find(json, "dtypes");
+  if (dtypes && dtypes->is_array() && *dtypes != dtypesOf(kernel))
     return true;
   const Json *instance = reader.find(json, "instance");
   if (!instance || !instance->is_object())

@@ -1,7 +1,7 @@
 //===- Select.cpp - which variant a launch takes, and why ------------------===//
 #include "Encode.h"
 #include "Error.h"
-#include "KeyDistance.h"
+#include "TableLookup.h"
 
 #include <algorithm>
 #include <cstdarg>
@@ -86,10 +86,9 @@ static tkc_status pickConfig(const EncodeState &state, int &config) {
       state.trace->add("the table (%zu records for this device) has none for %s\n",
                        table.rows.size(), text);
     else
-      state.trace->add("configuration \"%s\": record %zu of the table (%lld SMs), %s for %s\n",
+      state.trace->add("configuration \"%s\": record %zu of the table (%s), %s for %s\n",
                        kernel.configs[static_cast<size_t>(config)].c_str(), table.rows[row].record,
-                       static_cast<long long>(kernel.tableSms),
-                       isExact ? "measured" : "the nearest", text);
+                       table.rows[row].device.c_str(), isExact ? "measured" : "the nearest", text);
   }
   return TKC_OK;
 }

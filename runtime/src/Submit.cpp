@@ -96,6 +96,8 @@ tkc_status tkc_submit(const tkc_kernel *kernel, const tkc_launch *launch, void *
     return fail(err, TKC_E_ARG, "kernel `%s`: tkc_submit: the launch was not encoded",
                 info.name.c_str());
   const tkc_driver &driver = *kernel->bundle->driver;
+  if (tkc_status status = checkProcess(driver, err))
+    return status;
   if (driver.hooks.on_submit) {
     bool hasCost = launch->size >= sizeof(tkc_launch);
     driver.hooks.on_submit(driver.hooks.user,

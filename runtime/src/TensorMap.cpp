@@ -54,6 +54,8 @@ tkc_status writeTensorMap(const EncodeState &state, const VariantInfo &variant,
   if (!address || address % map.baseAlign)
     return failMap(state, variant, map, TKC_E_ALIGN, "the address", nullptr, address,
                    map.baseAlign == 32 ? "a multiple of 32" : "a multiple of 16");
+  if (tkc_status status = checkProcess(*state.kernel.bundle->driver, state.err))
+    return status;
   TensorMap encoded{}; // the caller's buffer need not be aligned as the driver wants
   const Gpu &gpu = state.kernel.bundle->driver->gpu;
   CUresult result =

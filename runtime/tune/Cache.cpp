@@ -15,7 +15,7 @@ namespace tkctune {
 constexpr off_t kMaxRecordBytes = 4 << 20;
 constexpr const char *kSchema = "tkc.cache/1";
 constexpr const char *kTemporary = ".new-";
-/// No write takes this long: what is older was left by a process that ended.
+/// Where files can't be locked: no write takes this long, what is older was left by the dead.
 constexpr time_t kLeftoverSeconds = 3600;
 
 /// Never throws: what is no UTF-8 (a device's name) is replaced.
@@ -52,6 +52,7 @@ bool Cache::open(const std::string &where) {
     return false;
   }
   if (checkFolder()) {
+    syncParent();
     removeLeftovers();
     return true;
   }
@@ -81,6 +82,16 @@ bool Cache::checkFolder() {
   return true;
 }
 
+/// Else a power cut may take the folder with all that was stored in it, whoever made it. A parent
+/// that we may not read is another's business.
+void Cache::syncParent() {
+  int parent = files.openAt(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (parent < 0)
+    return;
+  files.sync(parent);
+  files.close(parent);
+}
+
 void Cache::removeLeftovers() {
   std::vector<std::string> names;
   if (files.list(folder, names))
@@ -88,15 +99,22 @@ void Cache::removeLeftovers() {
   for (const std::string &name : names) {
     if (name.compare(0, strlen(kTemporary), kTemporary) != 0)
       continue;
-    int file = files.openAt(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    int file = files.openAt(folder, name.c_str(), flags, 0);
     if (file < 0)
       continue;
-    struct stat info;
-    bool isOld = !files.status(file, &info) && info.st_mtime + kLeftoverSeconds < time(nullptr);
-    files.close(file);
-    if (isOld)
+    if (isLeftover(file))
       files.removeAt(folder, name.c_str());
+    files.close(file); // not before: who made the file must not get the lock meanwhile
   }
+}
+
+bool Cache::isLeftover(int file) {
+  if (files.lock(file) == 0)
+    return true;
+  struct stat info;
+  return errno != EWOULDBLOCK && !files.status(file, &info) &&
+         info.st_mtime + kLeftoverSeconds < time(nullptr);
 }
 
 /// False without a warning when there is no such file.
@@ -147,7 +165,7 @@ bool Cache::find(const Json &key, Json &value) {
   Json record;
   bool isGood = tkcrt::parseJson(text.data(), text.size(), record, &err) == TKC_OK &&
                 record.is_object() && record.value("schema", Json()) == kSchema &&
-                record.contains("value") && record.value("key", Json()) == key &&
+                record.contains("value") && compact(record.value("key", Json())) == compact(key) &&
                 record.value("sha256", Json()) == digestOf(record["value"]);
   if (!isGood) {
     complain("record " + name + " is damaged or another's: ignored");
@@ -180,33 +198,57 @@ static std::string temporaryName() {
          std::to_string(now.tv_nsec) + "-" + std::to_string(counter++);
 }
 
-void Cache::store(const Json &key, const Json &value) {
-  if (!isOpen())
-    return;
-  std::string name = digestOf(key) + ".json";
-  Json record = {{"schema", kSchema}, {"key", key}, {"value", value}, {"sha256", digestOf(value)}};
-  std::string temporary;
-  int file = -1;
-  for (int attempt = 0; file < 0 && (attempt == 0 || (errno == EEXIST && attempt < 8)); ++attempt) {
-    temporary = temporaryName();
+/// Open and locked, or -1.
+int Cache::makeTemporary(std::string &name) {
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    name = temporaryName();
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    file = files.openAt(folder, temporary.c_str(), flags, 0600);
+    int file = files.openAt(folder, name.c_str(), flags, 0600);
+    if (file < 0 ? errno != EEXIST : keepsTemporary(file))
+      return file;
+    if (file >= 0)
+      files.close(file);
   }
+  errno = EEXIST;
+  return -1;
+}
+
+/// False when somebody took the new file for a leftover before it was locked.
+bool Cache::keepsTemporary(int file) {
+  if (files.lock(file) && errno == EWOULDBLOCK)
+    return false;
+  struct stat info;
+  return files.status(file, &info) || info.st_nlink > 0;
+}
+
+bool Cache::store(const Json &key, const Json &value) {
+  if (!isOpen())
+    return false;
+  std::string name = digestOf(key) + ".json", temporary;
+  Json record = {{"schema", kSchema}, {"key", key}, {"value", value}, {"sha256", digestOf(value)}};
+  std::string text = compact(record) + "\n";
+  if (text.size() > static_cast<size_t>(kMaxRecordBytes)) {
+    complain("a record of " + std::to_string(text.size()) + " bytes is too large (at most " +
+             std::to_string(kMaxRecordBytes) + "): not kept");
+    return false;
+  }
+  int file = makeTemporary(temporary);
+  bool isGood = file >= 0 && writeAll(file, text) &&
+                files.renameAt(folder, temporary.c_str(), name.c_str()) == 0;
   int reason = errno;
-  bool isGood = file >= 0 && writeAll(file, compact(record) + "\n");
   if (file >= 0 && !isGood)
-    reason = errno;
-  if (file >= 0 && files.close(file) && isGood) {
-    isGood = false;
-    reason = errno;
-  }
-  if (isGood && files.renameAt(folder, temporary.c_str(), name.c_str()) == 0)
-    return;
-  if (isGood)
-    reason = errno;
-  if (file >= 0)
     files.removeAt(folder, temporary.c_str());
-  complain(std::string("a record can't be written (") + strerror(reason) + "): not kept");
+  if (file >= 0)
+    files.close(file); // and unlocked: no earlier, or it would be taken for a leftover
+  if (!isGood) {
+    complain(std::string("a record can't be written (") + strerror(reason) + "): not kept");
+    return false;
+  }
+  // The name too is to outlast a power cut. EINVAL: this file system has nothing to sync.
+  if (files.sync(folder) == 0 || errno == EINVAL)
+    return true;
+  complain(std::string("a record may not outlast a power cut (") + strerror(errno) + ")");
+  return false;
 }
 
 } // namespace tkctune

@@ -1,7 +1,9 @@
 //===- Cache.h - what was found out before ---------------------------------===//
 // A folder of small text files, one a key, never code. A record is written whole beside its place
-// and renamed, so that readers see all of it or nothing; nothing is ever locked. The folder must
-// be ours alone; what is damaged, too large, or another's is ignored with a warning.
+// and renamed, so that readers see all of it or nothing, and nobody waits for anybody. Only what is
+// being written is locked: a temporary file without a lock was left by a process that died, and
+// whoever opens the folder next removes it. The folder must be ours alone; what is damaged, too
+// large, or another's is ignored with a warning.
 #ifndef TKC_TUNE_CACHE_H
 #define TKC_TUNE_CACHE_H
 
@@ -29,13 +31,18 @@ public:
 
   /// The value stored under exactly this key.
   bool find(const Json &key, Json &value);
-  void store(const Json &key, const Json &value);
+  /// True when the record is there, and still will be after a power cut; else a warning says why.
+  bool store(const Json &key, const Json &value);
 
 private:
   bool checkFolder();
+  void syncParent();
   bool readFile(const std::string &name, std::string &text);
+  int makeTemporary(std::string &name);
+  bool keepsTemporary(int file);
   bool writeAll(int file, const std::string &text);
   void removeLeftovers();
+  bool isLeftover(int file);
   void complain(const std::string &what);
 
   Files &files;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 namespace tkctune {
@@ -29,6 +30,9 @@ ssize_t Files::write(int file, const void *data, size_t bytes) {
 }
 int Files::sync(int file) {
   return ::fsync(file);
+}
+int Files::lock(int file) {
+  return ::flock(file, LOCK_EX | LOCK_NB);
 }
 int Files::renameAt(int folder, const char *from, const char *to) {
   return ::renameat(folder, from, folder, to);

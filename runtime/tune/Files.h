@@ -22,6 +22,8 @@ public:
   virtual ssize_t read(int file, void *data, size_t bytes);
   virtual ssize_t write(int file, const void *data, size_t bytes);
   virtual int sync(int file);
+  /// Never waits: EWOULDBLOCK when another has it. Whoever dies has it no longer.
+  virtual int lock(int file);
   virtual int renameAt(int folder, const char *from, const char *to);
   virtual int removeAt(int folder, const char *name);
   virtual int close(int file);

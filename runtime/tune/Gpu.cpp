@@ -3,7 +3,9 @@
 
 #include "Error.h"
 
+#include <chrono>
 #include <dlfcn.h>
+#include <thread>
 
 namespace tkctune {
 
@@ -27,7 +29,7 @@ enum : int {
   kReservedSharedPerBlock = 111,
 };
 
-constexpr int kCudaOutOfMemory = 2;
+constexpr int kCudaOutOfMemory = 2, kCudaNotReady = 600;
 
 tkc_status Gpu::check(int result, const char *call, tkc_error *err) {
   if (!result)
@@ -125,7 +127,7 @@ tkc_status Gpu::enter(tkc_error *err) {
 }
 
 void Gpu::leave() {
-  if (!ctx)
+  if (!ctx || hung)
     return;
   {
     Current current(*this);
@@ -182,7 +184,20 @@ tkc_status Gpu::record(size_t event, tkc_error *err) {
 }
 
 tkc_status Gpu::synchronize(tkc_error *err) {
-  return check(api.streamSynchronize(work), "cuStreamSynchronize", err);
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  int result = 0;
+  while ((result = api.streamQuery(work)) == kCudaNotReady) {
+    const std::chrono::duration<double, std::milli> waited = Clock::now() - begin;
+    if (waited.count() > timeoutMs) {
+      hung = true;
+      return fail(err, TKC_E_KERNEL, "it had not ended after %g s", timeoutMs / 1e3);
+    }
+    // Short waits are spun through: launches take microseconds, and nothing here is timed by the host.
+    if (waited.count() > 1)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return check(result, "cuStreamQuery", err);
 }
 
 tkc_status Gpu::elapsed(size_t start, size_t end, double &microseconds, tkc_error *err) {

@@ -35,7 +35,7 @@ namespace tkctune {
     (uint64_t address, unsigned char value, size_t count, void *stream))                           \
   X(streamCreate, "cuStreamCreate", (void **stream, unsigned flags))                               \
   X(streamDestroy, "cuStreamDestroy_v2", (void *stream))                                           \
-  X(streamSynchronize, "cuStreamSynchronize", (void *stream))                                      \
+  X(streamQuery, "cuStreamQuery", (void *stream))                                                  \
   X(eventCreate, "cuEventCreate", (void **event, unsigned flags))                                  \
   X(eventDestroy, "cuEventDestroy_v2", (void *event))                                              \
   X(eventRecord, "cuEventRecord", (void *event, void *stream))                                     \
@@ -82,12 +82,19 @@ public:
   bool isRenewable() const { return ownsContext; }
 
   tkc_status allocate(size_t bytes, uint64_t &address, tkc_error *err);
-  void free(uint64_t address) { api.memFree(address); }
+  void free(uint64_t address) {
+    if (!hung)
+      api.memFree(address);
+  }
   tkc_status upload(uint64_t to, const void *from, size_t bytes, tkc_error *err);
   tkc_status copy(uint64_t to, uint64_t from, size_t bytes, tkc_error *err);
   tkc_status fill(uint64_t address, unsigned char value, size_t bytes, tkc_error *err);
   tkc_status record(size_t event, tkc_error *err);
+  /// Waits for all work of the stream; TKC_E_KERNEL when that has not ended after the time-out: then
+  /// `isHung`, and from there on memory and context are not given back, which would wait for ever.
   tkc_status synchronize(tkc_error *err);
+  bool isHung() const { return hung; }
+  void setTimeout(double milliseconds) { timeoutMs = milliseconds; }
   /// Microseconds between two recorded events.
   tkc_status elapsed(size_t start, size_t end, double &microseconds, tkc_error *err);
   /// Makes sure that events [0, count) exist.
@@ -124,7 +131,8 @@ private:
   DeviceFacts deviceFacts;
   int device = 0, handle = 0;
   void *ctx = nullptr, *work = nullptr;
-  bool ownsContext = false;
+  bool ownsContext = false, hung = false;
+  double timeoutMs = 10000;
   std::vector<void *> events;
 };
 

@@ -44,6 +44,8 @@ Json Tuner::deviceJson() const {
   if (flops > 0)
     json["matrix_flops_per_second_16bit"] =
         flops * device.sms * static_cast<double>(device.clockKhz) * 1e3;
+  if (gpu.isHung())
+    json["hung"] = true;
   if (copyBandwidth > 0)
     json["copy_bytes_per_second"] = copyBandwidth;
   return json;

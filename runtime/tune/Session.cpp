@@ -25,14 +25,26 @@ Session::~Session() {
     release(entry);
 }
 
+/// Unloading would wait for a launch that never ends: what it uses stays, in sight of leak checkers.
+static void abandon(tkc_kernel *kernel, tkc_bundle *bundle) {
+  static auto &kept = *new std::vector<const void *>;
+  kept.insert(kept.end(), {kernel, bundle});
+}
+
 void Session::release(Ready &entry) {
-  tkc_kernel_release(entry.kernel);
-  tkc_bundle_release(entry.bundle);
+  if (gpu.isHung()) {
+    abandon(entry.kernel, entry.bundle);
+  } else {
+    tkc_kernel_release(entry.kernel);
+    tkc_bundle_release(entry.bundle);
+  }
   entry.kernel = nullptr;
   entry.bundle = nullptr;
 }
 
 tkc_status Session::open(tkc_error *err) {
+  if (gpu.isHung())
+    return fail(err, TKC_E_KERNEL, "an earlier launch still runs on the device");
   uint64_t bytes = options.flushBytes;
   if (!bytes)
     bytes = std::max(kFlushBytes, static_cast<uint64_t>(gpu.facts().l2Bytes) * 2);
@@ -151,7 +163,11 @@ tkc_status Session::sample(Ready &entry, size_t count, std::vector<double> &samp
 }
 
 /// After a failure: is the context still good? A fault stays with it for ever.
-void Session::recover() {
+void Session::recover(size_t index) {
+  if (gpu.isHung()) {
+    lost = "a launch of " + candidates[index]->configId + " still runs";
+    return;
+  }
   tkc_error err{};
   err.size = sizeof(err);
   if (gpu.synchronize(&err) == TKC_OK)
@@ -174,6 +190,8 @@ bool Session::turn(size_t index, double share, std::vector<double> &samples, std
   err.size = sizeof(err);
   Ready &entry = ready[index];
   if (!lost.empty()) {
+    if (gpu.isHung() && !samples.empty())
+      return true; // what it has counts
     why = lost;
     return false;
   }
@@ -196,7 +214,7 @@ bool Session::turn(size_t index, double share, std::vector<double> &samples, std
   why = err.text;
   entry.hasFaulted = isPrepared && status != TKC_E_NOMEM;
   release(entry);
-  recover();
+  recover(index);
   return false;
 }
 

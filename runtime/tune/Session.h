@@ -63,7 +63,7 @@ private:
   tkc_status estimate(Ready &entry, tkc_error *err);
   tkc_status sample(Ready &entry, size_t count, std::vector<double> &samples, tkc_error *err);
   void release(Ready &entry);
-  void recover();
+  void recover(size_t index);
 
   tkc_driver *driver;
   Gpu &gpu;

@@ -2,8 +2,8 @@
 #include "Table.h"
 
 #include "Error.h"
-#include "KeyDistance.h"
 #include "Sha256.h"
+#include "TableLookup.h"
 
 #include <algorithm>
 
@@ -132,44 +132,65 @@ std::string printTable(const Json &table) {
   return text + "\n]\n";
 }
 
-static double distance(const Json &key, const std::vector<int64_t> &wanted) {
-  std::vector<int64_t> numbers = key.get<std::vector<int64_t>>();
-  return tkcrt::keyDistance(numbers.data(), wanted.data(), wanted.size());
-}
-
-static bool isForDevice(const Json &record, const TableQuery &query) {
+/// Whether a record is this kernel's and of the device's arch.
+static bool isAbout(const Json &record, const TableQuery &query) {
   return record["kernel"] == query.kernel && record["arch"] == query.arch &&
-         record["sms"] == query.sms && record["memory_gib"] == query.memoryGib &&
          record.value("instance", Json::object()) == query.instance &&
          record.value("dtypes", query.dtypes) == query.dtypes &&
          record["key"].size() == query.key.size();
 }
 
-const Json *findRecord(const Json &table, const TableQuery &query, std::string &reason) {
-  const Json *nearest = nullptr;
-  size_t candidates = 0;
-  for (const Json &record : table) {
-    if (!isForDevice(record, query))
-      continue;
-    ++candidates;
-    double away = distance(record["key"], query.key);
-    if (record["key"] == query.key) {
-      reason = "the record's key is the shape's";
-      return &record;
+/// The records that a launch on this device looks in, by key; the first of equal ones counts.
+static std::map<Json, const Json *> candidatesFor(const Json &table, const TableQuery &query) {
+  std::map<Json, const Json *> found;
+  std::vector<const Json *> records;
+  std::vector<tkcrt::TableDevice> devices;
+  for (const Json &record : table)
+    if (isAbout(record, query)) {
+      records.push_back(&record);
+      devices.push_back({record["sms"].get<int64_t>(), record["memory_gib"].get<int64_t>()});
     }
-    if (!nearest || away < distance((*nearest)["key"], query.key))
-      nearest = &record;
-  }
-  if (!candidates) {
-    reason = "no record is for this kernel, instance and device (" + query.arch + ", " +
-             std::to_string(query.sms) + " SMs, " + std::to_string(query.memoryGib) + " GiB)";
+  for (size_t i :
+       tkcrt::recordsFor(devices, {query.sms, query.memoryGib}, query.onMiss == "nearest"))
+    found.emplace((*records[i])["key"], records[i]);
+  return found;
+}
+
+static std::string deviceText(const Json &sms, const Json &memoryGib) {
+  return sms.dump() + " SMs, " + memoryGib.dump() + " GiB";
+}
+
+const Json *findRecord(const Json &table, const TableQuery &query, std::string &reason) {
+  const std::map<Json, const Json *> candidates = candidatesFor(table, query);
+  std::string here = deviceText(query.sms, query.memoryGib);
+  if (candidates.empty()) {
+    reason = "no record is for this kernel, instance and device (" + query.arch + ", " + here + ")";
     return nullptr;
   }
-  reason = "none of the " + std::to_string(candidates) + " records for this device has the key " +
-           Json(query.key).dump();
+  const Json *nearest = nullptr;
+  double least = 0;
+  auto exact = candidates.find(Json(query.key));
+  if (exact != candidates.end())
+    nearest = exact->second;
+  for (const auto &entry : candidates) {
+    std::vector<int64_t> key = entry.first.get<std::vector<int64_t>>();
+    double away = tkcrt::keyDistance(key.data(), query.key.data(), key.size());
+    if (exact == candidates.end() && (!nearest || away < least)) {
+      nearest = entry.second;
+      least = away;
+    }
+  }
+  std::string measured = deviceText((*nearest)["sms"], (*nearest)["memory_gib"]);
+  std::string device = measured == here ? "" : ", measured with " + measured;
+  if ((*nearest)["key"] == query.key) {
+    reason = "the record's key is the shape's" + device;
+    return nearest;
+  }
+  reason = "none of the " + std::to_string(candidates.size()) +
+           " records for this device has the key " + Json(query.key).dump();
   if (query.onMiss != "nearest")
     return nullptr;
-  reason += "; on_miss=nearest takes the one at " + (*nearest)["key"].dump();
+  reason += "; on_miss=nearest takes the one at " + (*nearest)["key"].dump() + device;
   return nearest;
 }
 

@@ -2,6 +2,7 @@
 #include "Tuner.h"
 
 #include "Error.h"
+#include "TableLookup.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -26,8 +27,7 @@ void Tuner::warn(const std::string &text) const {
 }
 
 int64_t memoryGib(const DeviceFacts &device) {
-  constexpr int64_t gib = int64_t(1) << 30;
-  return (device.memoryBytes + gib / 2) / gib;
+  return tkcrt::gibOf(static_cast<uint64_t>(device.memoryBytes));
 }
 
 tkc_status Tuner::open(const tkc_tune_desc &desc, tkc_error *err) {
@@ -37,11 +37,14 @@ tkc_status Tuner::open(const tkc_tune_desc &desc, tkc_error *err) {
                 "tkc_tune_desc.search is %u, needed TKC_TUNE_EXHAUSTIVE or "
                 "TKC_TUNE_HALVING",
                 desc.search);
-  if (desc.rounds < 0 || desc.budget_ms < 0 || desc.margin < 0)
-    return fail(err, TKC_E_ARG, "tkc_tune_desc: rounds, budget_ms and margin can't be negative");
+  if (desc.rounds < 0 || desc.budget_ms < 0 || desc.margin < 0 || desc.timeout_ms < 0)
+    return fail(err, TKC_E_ARG,
+                "tkc_tune_desc: rounds, budget_ms, margin and timeout_ms can't be negative");
   if (desc.shards ? desc.shard < 1 || desc.shard > desc.shards : desc.shard != 0)
     return fail(err, TKC_E_ARG, "shard %u of %u: needed 1 to the number of shards", desc.shard,
                 desc.shards);
+  if (desc.timeout_ms > 0)
+    gpu.setTimeout(desc.timeout_ms);
   search.method = desc.search == TKC_TUNE_HALVING ? Method::Halving : Method::Exhaustive;
   search.rounds = desc.rounds ? desc.rounds : search.rounds;
   search.margin = desc.margin > 0 ? desc.margin : search.margin;
@@ -252,7 +255,9 @@ void Tuner::lookUp(const Plan &plan, const Json &fills, std::vector<Outcome> &ou
 void Tuner::keep(const Plan &plan, const Json &fills, const std::vector<Outcome> &outcomes) {
   for (size_t i = 0; i < candidates.size(); ++i) {
     const Outcome &outcome = outcomes[i];
-    bool isFound = outcome.state == State::Timed || outcome.state == State::Stopped;
+    // After a launch that hangs times are of fewer turns than the key says.
+    bool isFound =
+        !gpu.isHung() && (outcome.state == State::Timed || outcome.state == State::Stopped);
     // A fault is the code's; a lack of memory is the day's.
     bool isFault = outcome.state == State::Failed && outcome.hasFaulted;
     if (outcome.fromCache || (!isFound && !isFault))
@@ -459,7 +464,7 @@ tkc_status Tuner::bench(const Problem &problem, tkc_error *err) {
   search.margin = 1e9; // nobody is given up
   if (tkc_status status = timeAll(session, wanted, result.outcomes, err))
     return status;
-  if (copyBandwidth == 0)
+  if (copyBandwidth == 0 && !gpu.isHung())
     if (tkc_status status = session.copyBandwidth(copyBandwidth, err))
       return status;
   rank(result);

@@ -2,6 +2,7 @@
 // What tests of the command line find by LD_LIBRARY_PATH: tests/unit/VirtualGpu with its default
 // machine. A launch takes longer the more blocks it has. TKC_VIRTUAL_ARCH=75 makes it another chip;
 // TKC_VIRTUAL_FAULT=TEXT makes kernels fault whose symbol contains the text.
+// With TKC_VIRTUAL_HANG=_B128 launches of kernels with that in their symbol never end.
 #include "../unit/VirtualGpu.h"
 
 #include <cstdlib>
@@ -14,6 +15,8 @@ static VirtualGpu *machine() {
   }
   if (const char *part = getenv("TKC_VIRTUAL_FAULT"))
     gpu.faultyPart = part;
+  if (const char *endless = getenv("TKC_VIRTUAL_HANG"))
+    gpu.endless = endless;
   return &gpu;
 }
 

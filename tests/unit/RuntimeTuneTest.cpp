@@ -138,6 +138,59 @@ TEST_CASE("on_miss: nearest in SMs and in keys, or an error", "[runtime][tune]")
   CHECK_THAT(loader.text(), Contains("tune") && Contains("needed default, nearest or error"));
 }
 
+/// A record that names the memory it was measured with.
+static Json record(const char *arch, int sms, int64_t key, const char *config, int memoryGib) {
+  Json json = record(arch, sms, key, config);
+  json["memory_gib"] = memoryGib;
+  return json;
+}
+
+TEST_CASE("of devices with one chip and number of SMs the memory tells", "[runtime][tune]") {
+  Loader loader;
+  Json json = threeConfigs();
+  Json &tune = json["kernels"][0]["tune"];
+  tune["table"] = {record("sm_90a", 132, 8, "C"), record("sm_90a", 132, 8, "C", 80),
+                   record("sm_90a", 132, 8, "B", 141), record("sm_90a", 132, 16, "C")};
+  loader.load(json);
+  REQUIRE(encodeN(loader, 8) == TKC_OK);
+  CHECK(loader.launch.variant == 2);
+  CHECK_THAT(why(loader, 8), Contains("record 2 of the table (132 SMs, 141 GiB)"));
+  REQUIRE(encodeN(loader, 16) == TKC_OK); // the record is for any memory
+  CHECK(loader.launch.variant == 3);
+  loader.cuda.memoryBytes = (size_t(80) << 30) - (size_t(900) << 20); // 79 GiB: the driver's share
+  loader.load(json);
+  REQUIRE(encodeN(loader, 8) == TKC_OK);
+  CHECK(loader.launch.variant == 3);
+  loader.cuda.memoryBytes = size_t(24) << 30;
+  tune["table"] = {record("sm_90a", 132, 8, "B", 141), record("sm_90a", 132, 8, "C", 80)};
+  loader.load(json);
+  REQUIRE(encodeN(loader, 8) == TKC_OK);
+  CHECK(loader.launch.variant == 0);
+  tune["on_miss"] = "nearest";
+  loader.load(json);
+  REQUIRE(encodeN(loader, 8) == TKC_OK);
+  CHECK(loader.launch.variant == 3);
+  loader.cuda.missing = {"cuDeviceTotalMem_v2"}; // nothing is known: the first record
+  tkc_driver_release(loader.driver);
+  loader.driver = nullptr;
+  tune.erase("on_miss");
+  loader.load(json);
+  REQUIRE(encodeN(loader, 8) == TKC_OK);
+  CHECK(loader.launch.variant == 2);
+}
+
+TEST_CASE("a record for other types of arguments is another kernel's", "[runtime][tune]") {
+  Loader loader;
+  Json json = threeConfigs();
+  Json half = record("sm_90a", 132, 8, "C"), own = record("sm_90a", 132, 8, "B");
+  half["dtypes"] = {"f16", "f16", "f16"};
+  own["dtypes"] = {"f32", "f32", "f32"};
+  json["kernels"][0]["tune"]["table"] = {half, own};
+  loader.load(json);
+  REQUIRE(encodeN(loader, 8) == TKC_OK);
+  CHECK(loader.launch.variant == 2);
+}
+
 TEST_CASE("a table given at prepare takes the place of the bundle's", "[runtime][tune]") {
   Loader loader;
   Json json = threeConfigs();
@@ -169,7 +222,14 @@ TEST_CASE("tables that are not well formed are refused with their path",
       {Json::array({{{"arch", "sm_90a"}, {"sms", 1}, {"config_id", "B"}, {"key", {1, 2}}}}),
        "table[0].key: found 2 elements, needed 1 to 1"},
       {Json::array({{{"arch", "sm_90a"}, {"sms", 1}, {"config_id", "B"}, {"key", {1.5}}}}),
-       "table[0].key[0]: found a floating-point number"}};
+       "table[0].key[0]: found a floating-point number"},
+      {Json::array({record("sm_90a", 1, 8, "B", -1)}), "table[0].memory_gib: found -1"},
+      {Json::array({[] {
+         Json json = record("sm_90a", 1, 8, "B");
+         json["dtypes"] = "f32";
+         return json;
+       }()}),
+       "table[0]: dtypes is no array"}};
   for (const auto &[table, text] : cases) {
     Loader loader;
     Json json = threeConfigs();

@@ -122,13 +122,32 @@ TEST_CASE("a lookup says which record won and why", "[tune]") {
   CHECK_THAT(why, Contains("none of the 2 records for this device has the key [2048]"));
   CHECK((*findRecord(table, query(2048, "nearest"), why))["config_id"] == "B");
   CHECK((*findRecord(table, query(1, "nearest"), why))["config_id"] == "A");
-  TableQuery other = query(64, "nearest");
+  TableQuery other = query(64, "default");
   other.sms = 114;
   CHECK_FALSE(findRecord(table, other, why));
   CHECK_THAT(why, Contains("114 SMs"));
   other = query(64, "nearest");
   other.instance = {{"T", "f16"}};
   CHECK_FALSE(findRecord(table, other, why));
+}
+
+TEST_CASE("on_miss=nearest goes by the nearest device, then by the key", "[tune]") {
+  Json near = record("B", 1, Json::array({64})), far = record("A", 1, Json::array({4096}));
+  near["sms"] = 114;
+  far["sms"] = 66;
+  Json small = near;
+  small["memory_gib"] = 80;
+  small["config_id"] = "S";
+  Json table = mergeRecords({near, far, small});
+  std::string why;
+  REQUIRE(findRecord(table, query(4096, "nearest"), why));
+  CHECK((*findRecord(table, query(4096, "nearest"), why))["config_id"] == "B");
+  CHECK_THAT(why, Contains("takes the one at [64], measured with 114 SMs, 141 GiB"));
+  CHECK_FALSE(findRecord(table, query(64, "default"), why));
+  TableQuery other = query(64, "nearest");
+  other.memoryGib = 79;
+  CHECK((*findRecord(table, other, why))["config_id"] == "S");
+  CHECK_THAT(why, Contains("the record's key is the shape's, measured with 114 SMs, 80 GiB"));
 }
 
 TEST_CASE("the space's hash sees values, not their order", "[tune]") {

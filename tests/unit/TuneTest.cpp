@@ -62,6 +62,38 @@ TEST_CASE("a configuration that faults is listed, and the others get a new conte
   CHECK(gpu.calls["cuCtxCreate_v2"] == 2);
 }
 
+TEST_CASE("a configuration whose launch never ends is listed, and nothing waits for it", "[tune]") {
+  ScratchFolder folder;
+  VirtualGpu gpu;
+  gpu.endless = "scale_B128";
+  for (bool isSecond : {false, true}) {
+    INFO(isSecond);
+    TunerUnderTest tuner(gpu);
+    tuner.desc.cache = folder.path.c_str();
+    tuner.desc.timeout_ms = 20;
+    for (int block : {64, 128, 256})
+      REQUIRE(tuner.add(scaleJson(block)) == TKC_OK);
+    REQUIRE(tuner.shape(kN4096) == TKC_OK);
+    TuneJson report = tuner.report();
+    CHECK(candidate(report, 1)["state"] == "failed");
+    CHECK(candidate(report, 1)["why"] == "it had not ended after 0.02 s");
+    CHECK(candidate(report, 0)["state"] == (isSecond ? "given up" : "timed"));
+    CHECK(tuner.table().size() == 1);
+    // The next process knows of it and times the others.
+    CHECK(candidate(report, 2)["state"] == (isSecond ? "timed" : "failed"));
+    CHECK(report["device"].contains("hung") == !isSecond);
+    if (isSecond)
+      continue;
+    CHECK(candidate(report, 2)["why"] == "a launch of B128.w4 still runs");
+    CHECK(tuner.shape({{"N", "64"}}) == TKC_E_KERNEL);
+    CHECK_THAT(tuner.text(), Contains("an earlier launch still runs on the device"));
+    tkc_tune_close(tuner.tuner);
+    tuner.tuner = nullptr;
+    CHECK(gpu.blockedCalls == 0);
+    gpu.endProcess();
+  }
+}
+
 TEST_CASE("a configuration that does not fit or that `prune` names is never launched", "[tune]") {
   VirtualGpu gpu;
   TunerUnderTest tuner(gpu);

@@ -9,7 +9,7 @@
 
 namespace {
 constexpr int kInvalidValue = 1, kOutOfMemory = 2, kInvalidContext = 201;
-constexpr int kIllegalAddress = 700;
+constexpr int kNotReady = 600, kIllegalAddress = 700;
 /// Larger blocks are not touched: a flush of the L2 cache would take the host most of the time.
 constexpr size_t kMostTouched = size_t(64) << 20;
 
@@ -136,6 +136,7 @@ int cuCtxCreate_v2(void **context, unsigned, int) {
   return 0;
 }
 int cuCtxDestroy_v2(void *context) {
+  gpu->blockedCalls += gpu->isHung;
   ENTER("cuCtxDestroy_v2");
   if (!gpu->contexts.empty() && gpu->contexts.back() == context)
     gpu->contexts.pop_back();
@@ -180,6 +181,7 @@ int cuLibraryLoadData(void **library, const void *, int *, void **, unsigned, in
   return 0;
 }
 int cuLibraryUnload(void *) {
+  gpu->blockedCalls += gpu->isHung;
   ENTER("cuLibraryUnload");
   --gpu->loadedLibraries;
   return 0;
@@ -218,6 +220,7 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned grid
     else if (*extra == reinterpret_cast<void *>(2)) // CU_LAUNCH_PARAM_BUFFER_SIZE
       launch.params.assign(bytes, bytes + *static_cast<size_t *>(extra[1]));
   }
+  gpu->isHung |= !gpu->endless.empty() && launch.symbol.find(gpu->endless) != std::string::npos;
   const std::string &part = gpu->faultyPart;
   if (gpu->faulty.count(launch.symbol) ||
       (!part.empty() && launch.symbol.find(part) != std::string::npos))
@@ -233,6 +236,7 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned grid
   return 0;
 }
 int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+  gpu->blockedCalls += gpu->isHung;
   ENTER_CONTEXT("cuMemAlloc_v2");
   size_t used = 0;
   for (const auto &block : gpu->memory)
@@ -247,6 +251,7 @@ int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
   return 0;
 }
 int cuMemFree_v2(uint64_t address) {
+  gpu->blockedCalls += gpu->isHung;
   ++gpu->calls["cuMemFree_v2"];
   if (!gpu->memory.erase(address))
     return kInvalidValue;
@@ -293,9 +298,9 @@ int cuStreamDestroy_v2(void *) {
   --gpu->liveStreams;
   return 0;
 }
-int cuStreamSynchronize(void *) {
-  ENTER_CONTEXT("cuStreamSynchronize");
-  return 0;
+int cuStreamQuery(void *) {
+  ENTER_CONTEXT("cuStreamQuery");
+  return gpu->isHung ? kNotReady : 0;
 }
 int cuEventCreate(void **event, unsigned) {
   ENTER_CONTEXT("cuEventCreate");
@@ -355,7 +360,7 @@ static void *resolve(void *, const char *symbol) {
                                                       ENTRY(cuMemsetD8Async),
                                                       ENTRY(cuStreamCreate),
                                                       ENTRY(cuStreamDestroy_v2),
-                                                      ENTRY(cuStreamSynchronize),
+                                                      ENTRY(cuStreamQuery),
                                                       ENTRY(cuEventCreate),
                                                       ENTRY(cuEventDestroy_v2),
                                                       ENTRY(cuEventRecord),
@@ -374,9 +379,16 @@ VirtualGpu::VirtualGpu() {
   noiseState = 1;
 }
 
-VirtualGpu::~VirtualGpu() {
+void VirtualGpu::endProcess() {
   for (const auto &block : memory)
     free(reinterpret_cast<void *>(block.first));
+  memory.clear();
+  liveContexts = liveStreams = liveEvents = loadedLibraries = retained = 0;
+  isHung = false;
+}
+
+VirtualGpu::~VirtualGpu() {
+  endProcess();
   gpu = nullptr;
   functions.clear();
 }

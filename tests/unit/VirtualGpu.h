@@ -35,6 +35,9 @@ struct VirtualGpu {
   /// A descriptor whose resolver finds this double's functions.
   tkc_driver_desc descriptor();
 
+  /// What the system does when the process ends: nothing lives on.
+  void endProcess();
+
   // What the machine is like: an H200, unless a test says otherwise.
   std::map<int, int> attributes;
   std::string name = "Virtual H200";
@@ -43,6 +46,7 @@ struct VirtualGpu {
   double noise = 0.02;                            ///< a launch takes up to this share more or less
   std::set<std::string> faulty;                   ///< symbols whose launch ruins the context
   std::string faultyPart;                         ///< the same for all that contain this
+  std::string endless;                            ///< launches of symbols that hold this never end
   std::map<std::string, int> failures;            ///< driver function to the CUresult it gives
   std::map<std::string, double> microseconds;     ///< by symbol; else `duration`
   std::function<double(const Launch &)> duration; ///< default: by blocks and threads
@@ -52,6 +56,8 @@ struct VirtualGpu {
   std::map<std::string, int> calls;
   std::vector<Launch> launches;
   double clock = 0; ///< microseconds
+  bool isHung = false;
+  int blockedCalls = 0; ///< that would have waited for ever
   int liveContexts = 0, liveStreams = 0, liveEvents = 0, loadedLibraries = 0, retained = 0;
   std::map<uint64_t, size_t> memory; ///< allocations that live
   std::vector<void *> contexts;      ///< the stack; back is current

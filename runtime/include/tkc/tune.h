@@ -45,6 +45,9 @@ typedef struct tkc_tune_desc {
   void (*progress)(void *user, const char *text);
   void (*warn)(void *user, const char *text);
   void *user;
+  double timeout_ms; /* of what is waited for at once; 0: 10000. A launch that has not ended by then
+                        is listed as failed. Nothing can end it but the process's end: nothing more
+                        is timed, `hung` in the report is true, and what it uses is not given back */
 } tkc_tune_desc;
 
 /* tkc_tune_add's flags */

@@ -1,0 +1,74 @@
+//===- RuntimeForkTest.cpp - a child of the process that opened the driver --===//
+#include "FakeCudaFixture.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+/// One kernel with a tensor map, whose encoding is a driver call too; HIP has none.
+static Json kernelFor(uint32_t backend) {
+  Json json = oneKernel(Json::array({tensorArg("a", "f16", {"M", "K"}, {"a.s0", 1})}));
+  Json &variant = json["kernels"][0]["variants"][0];
+  if (backend == TKC_HIP) {
+    json["images"][0]["kind"] = "hsaco";
+    variant["target"] = {{"vendor", "amd"}, {"arch", "gfx942"}, {"match", "exact"}};
+    return json;
+  }
+  variant["tensor_maps"] = Json::array({{{"arg", "a"},
+                                         {"dtype", "f16"},
+                                         {"dims", {"K", "M"}},
+                                         {"strides", Json::array({{"mul", 2, "a.s0"}})},
+                                         {"box", {64, 128}},
+                                         {"element_strides", {1, 1}},
+                                         {"interleave", "none"},
+                                         {"swizzle", "128B"},
+                                         {"l2", "256B"},
+                                         {"oob", "zero"}}});
+  variant["params"] = {
+      {"bytes", 128},
+      {"align", 128},
+      {"hidden", 0},
+      {"list", Json::array({{{"at", 0}, {"size", 128}, {"type", "tensor_map"}, {"value", 0}}})}};
+  json["needs"] = {"tensor_map.1"};
+  return json;
+}
+
+/// What is wrong in the child, or an empty text.
+static std::string useInChild(Loader &loader, const Tensor &a) {
+  auto before = loader.cuda.calls;
+  auto isRefused = [&](tkc_status status) {
+    return status == TKC_E_DRIVER && loader.text().find("before a fork") != std::string::npos;
+  };
+  tkc_kernel *other = nullptr;
+  if (!isRefused(
+          tkc_kernel_prepare(loader.bundle, "k", nullptr, 0, 0, nullptr, &other, &loader.error)))
+    return "prepare";
+  if (!isRefused(loader.submit()))
+    return "submit";
+  tkc_status encoded = loader.encode({a});
+  if (loader.backend == TKC_CUDA ? !isRefused(encoded) : encoded != TKC_OK)
+    return "encode";
+  tkc_kernel_release(loader.kernel);
+  tkc_bundle_release(loader.bundle);
+  tkc_driver_release(loader.driver);
+  return loader.cuda.calls == before ? "" : "a call reached the driver";
+}
+
+TEST_CASE("after a fork no call of the loader reaches the driver", "[runtime][fork]") {
+  for (uint32_t backend : {uint32_t(TKC_CUDA), uint32_t(TKC_HIP)}) {
+    Loader loader;
+    loader.backend = backend;
+    loader.load(kernelFor(backend));
+    Tensor a{at(0x10010), TKC_F16, {100, 72}, {80, 1}};
+    REQUIRE(loader.encode({a}) == TKC_OK);
+    pid_t child = fork();
+    if (child == 0) { // Catch2 and the fixture's destructor are the parent's
+      std::string wrong = useInChild(loader, a);
+      fprintf(stderr, "%s", wrong.c_str());
+      _exit(wrong.empty() ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    CHECK(loader.submit() == TKC_OK); // the parent goes on
+  }
+}
