@@ -45,6 +45,42 @@ static tkc_status checkDigest(const ImageInfo &info, size_t image, const char *d
               toHex(found).c_str(), toHex(info.digest).c_str());
 }
 
+/// A number of an ELF file, little-endian.
+static uint64_t numberAt(const char *data, uint64_t at, unsigned bytes) {
+  uint64_t value = 0;
+  for (unsigned i = 0; i < bytes; ++i)
+    value |= uint64_t(static_cast<unsigned char>(data[at + i])) << (8 * i);
+  return value;
+}
+
+/// A driver reads where the headers point without asking how long the image is: CUDA 13.0 crashes on half a
+/// cubin. What is no ELF file it refuses.
+static tkc_status checkElf(const ImageInfo &info, size_t image, const char *data, tkc_error *err) {
+  constexpr uint64_t kHeader = 64, kNoBits = 8;
+  if (info.bytes < 4 || memcmp(data, "\x7f" "ELF", 4) != 0)
+    return TKC_OK;
+  if (info.bytes < kHeader)
+    return failImage(image, "is cut off within the header of its ELF file", err);
+  auto isInside = [&](uint64_t at, uint64_t bytes) {
+    return at <= info.bytes && bytes <= info.bytes - at;
+  };
+  auto isWhole = [&](bool isSection) {
+    uint64_t table = numberAt(data, isSection ? 40 : 32, 8);
+    uint64_t each = numberAt(data, isSection ? 58 : 54, 2), count = numberAt(data, isSection ? 60 : 56, 2);
+    if (count && (each < (isSection ? 64 : 56) || !isInside(table, each * count)))
+      return false;
+    for (uint64_t entry = table; count; entry += each, --count) {
+      bool isEmpty = isSection && numberAt(data, entry + 4, 4) == kNoBits;
+      if (!isEmpty && !isInside(numberAt(data, entry + (isSection ? 24 : 8), 8), numberAt(data, entry + 32, 8)))
+        return false;
+    }
+    return true;
+  };
+  if (isWhole(/*isSection=*/true) && isWhole(/*isSection=*/false))
+    return TKC_OK;
+  return failImage(image, "is an ELF file whose headers point behind its end: it was cut off", err);
+}
+
 tkc_status readImageBytes(const tkc_bundle &bundle, size_t image, ImageBytes &out, tkc_error *err) {
   const ImageInfo &info = bundle.metadata.images[image];
   bool isPacked = bundle.isFile && info.codec == ImageInfo::Codec::Zstd;
@@ -63,7 +99,9 @@ tkc_status readImageBytes(const tkc_bundle &bundle, size_t image, ImageBytes &ou
     out.data = own;
   }
   // A single image was compared when it was opened.
-  return bundle.isFile ? checkDigest(info, image, out.data, err) : TKC_OK;
+  if (tkc_status status = bundle.isFile ? checkDigest(info, image, out.data, err) : TKC_OK)
+    return status;
+  return checkElf(info, image, out.data, err);
 }
 
 } // namespace tkcrt

@@ -1,5 +1,6 @@
 //===- RuntimePrepareTest.cpp - opening a driver, finding and loading kernels ===//
 #include "FakeCudaFixture.h"
+#include "runtime/src/Sha256.h"
 
 #include <functional>
 
@@ -43,6 +44,43 @@ TEST_CASE("the image must be the one that the JSON describes", "[runtime]") {
   loader.image.pop_back();
   CHECK(loader.openBundle(json) == TKC_E_DIGEST);
   CHECK_THAT(loader.text(), Contains("63 bytes") && Contains("64"));
+}
+
+TEST_CASE("an ELF file that is cut off does not reach the driver", "[runtime]") {
+  struct Word {
+    size_t at;
+    char value;
+  };
+  // 256 bytes: the header, a section's header at 64, a segment's at 128.
+  std::string whole = std::string("\x7f" "ELF\2\1") + std::string(250, '\0');
+  for (Word word : {Word{32, '\x80'}, Word{40, 64}, Word{54, 56}, Word{56, 1}, Word{58, 64}, Word{60, 1},
+                    Word{64 + 24, '\xc0'}, Word{64 + 32, 64}, Word{128 + 8, '\xc0'}, Word{128 + 32, 32}})
+    whole[word.at] = word.value;
+  auto prepare = [&](const std::string &image) {
+    Loader loader;
+    loader.image = image;
+    Json json = vectorAdd();
+    json["images"][0]["size"] = image.size();
+    json["images"][0]["sha256"] = tkcrt::toHex(tkcrt::sha256(image.data(), image.size()));
+    REQUIRE(loader.openBundle(json.dump()) == TKC_OK);
+    tkc_status status = loader.prepare("vector_add");
+    CHECK((status == TKC_OK || std::string(loader.text()).find("cut off") != std::string::npos));
+    return status;
+  };
+  CHECK(prepare(whole) == TKC_OK);
+  CHECK(prepare("\x7f" "ELF") == TKC_E_CORRUPT);
+  for (size_t bytes = 5; bytes < whole.size(); ++bytes)
+    CHECK(prepare(whole.substr(0, bytes)) == TKC_E_CORRUPT);
+  // Tables and what they name may end where the file does, and not a byte behind.
+  for (Word word : {Word{40, '\xc1'}, Word{32, '\xc9'}, Word{58, 63}, Word{54, 55}, Word{60, 4}, Word{56, 3},
+                    Word{64 + 24, '\xc1'}, Word{64 + 33, 1}, Word{128 + 8, '\xe1'}, Word{128 + 39, '\x80'}}) {
+    std::string damaged = whole;
+    damaged[word.at] = word.value;
+    CHECK(prepare(damaged) == TKC_E_CORRUPT);
+  }
+  std::string empty = whole; // without bytes in the file it may be anywhere
+  empty[64 + 4] = 8, empty[64 + 31] = 1;
+  CHECK(prepare(empty) == TKC_OK);
 }
 
 TEST_CASE("SHA-256 is right around its block boundaries", "[runtime]") {

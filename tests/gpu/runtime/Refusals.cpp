@@ -89,7 +89,7 @@ static void addFiles(Suite &suite) {
       {"wrong chip, newer", "sm_120a.tkb", "add", OnDriver, TKC_E_DEVICE, "sm_120a"},
       {"code of another chip under this one's name", "old-chip", "add", OnCuda, TKC_E_DRIVER,
        "`add`: cu"},
-      {"half an image", "half-image", "add", OnCuda, TKC_E_DRIVER, "`add`: cu"},
+      {"half an image", "half-image", "add", OnDriver, TKC_E_CORRUPT, "cut off"},
       {"PTX that is none", "bad-ptx", "places", OnCuda, TKC_E_DRIVER, "mow"},
       {"image of another kernel", "other-image", "add", OnAll, TKC_E_DIGEST, "the image has"},
       {"image without the symbol", "no-symbol", "add", OnCuda, TKC_E_CORRUPT, "no symbol"},
