@@ -32,6 +32,7 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/Path.h"
+#include <thread>
 
 using namespace tk;
 using llvm::StringRef;
@@ -370,8 +371,8 @@ void Compilation::fromLlvm(llvm::Module &module) {
   };
   if (!record(Stage::Llvm, print))
     return;
-  setActivity("optimizing");
-  mlir::TimingScope optimizing = timing.nest("LLVM: optimize");
+  setActivity("optimizing and emitting PTX");
+  mlir::TimingScope compiling = timing.nest("LLVM: to PTX");
   std::string libdevice;
   if (nvptx::needsLibdevice(module)) {
     mlir::FailureOr<Libdevice> found = findLibdevice(options, loc);
@@ -382,13 +383,10 @@ void Compilation::fromLlvm(llvm::Module &module) {
     result.dependencies.push_back(libdevice);
   }
   nvptx::initializeLlvm();
-  if (failed(nvptx::optimize(module, *target, libdevice, options.optLevel, loc)))
-    return fail();
-  optimizing.stop();
-  setActivity("emitting PTX");
-  mlir::TimingScope emitting = timing.nest("LLVM: emit PTX");
-  mlir::FailureOr<std::string> ptx = nvptx::emitPtx(module, *target, /*ptxVersion=*/0, loc);
-  emitting.stop();
+  unsigned threads = options.jobs ? unsigned(options.jobs) : std::max(1u, std::thread::hardware_concurrency());
+  mlir::FailureOr<std::string> ptx =
+      nvptx::compileToPtx(module, *target, libdevice, options.optLevel, threads, loc);
+  compiling.stop();
   if (failed(ptx))
     return fail();
   if (description && !descriptionOfPtx(*ptx))

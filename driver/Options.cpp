@@ -70,9 +70,14 @@ public:
 
   template <const DiagSpec &Spec, class... Args>
   void wrong(int status, StringRef help, Args &&...args) {
+    report(status, commandLineDiag<Spec>(help, std::forward<Args>(args)...));
+  }
+
+  /// The first mistake is kept.
+  void report(int status, const DiagRecord &mistake) {
     if (!line.errors.empty())
       return;
-    line.errors.push_back(commandLineDiag<Spec>(help, std::forward<Args>(args)...));
+    line.errors.push_back(mistake);
     line.status = status;
   }
 
@@ -98,15 +103,11 @@ private:
 
   /// An integer of [lowest, highest], if `text` was given.
   std::optional<int> integer(StringRef option, StringRef text, int lowest, int highest) {
-    if (text.empty())
-      return std::nullopt;
     int result = 0;
-    if (text.getAsInteger(10, result) || result < lowest || result > highest) {
-      std::string help = llvm::formatv("an integer from {0} to {1}", lowest, highest).str();
-      wrong<diag::BadOptionValue>(2, help, option, text);
-      return std::nullopt;
-    }
-    return result;
+    std::optional<DiagRecord> mistake = convertInteger(option, text, lowest, highest, result);
+    if (mistake)
+      report(2, *mistake);
+    return mistake || text.empty() ? std::nullopt : std::optional(result);
   }
 
   RawOptions &raw;
@@ -417,10 +418,8 @@ void Converter::convertOrder() {
 
 /// `tkc tune`, `tkc tune merge` and `tkc bench`.
 void Converter::convertTuning(Command command) {
-  if (std::optional<DiagRecord> mistake = convertTune(raw, command, line.tune)) {
-    line.errors.push_back(*mistake);
-    line.status = 2;
-  }
+  if (std::optional<DiagRecord> mistake = convertTune(raw, command, line.tune))
+    report(2, *mistake);
   if (!raw.words.empty())
     to.input = raw.words.front();
   if (raw.config == "all" || raw.config == "tuned")
@@ -490,6 +489,18 @@ static std::optional<CommandLine> parseCommand(llvm::ArrayRef<const char *> args
   } else
     return std::nullopt;
   return line;
+}
+
+std::optional<DiagRecord> tk::convertInteger(StringRef option, StringRef text, int lowest,
+                                             int highest, int &to) {
+  int value = 0;
+  if (text.empty())
+    return std::nullopt;
+  if (text.getAsInteger(10, value) || value < lowest || value > highest)
+    return commandLineDiag<diag::BadOptionValue>(
+        llvm::formatv("an integer from {0} to {1}", lowest, highest).str(), option, text);
+  to = value;
+  return std::nullopt;
 }
 
 /// The command that the words behind the program's name begin with.

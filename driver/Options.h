@@ -94,6 +94,10 @@ struct CommandLine {
 
 CommandLine parseCommandLine(llvm::ArrayRef<const char *> args);
 
+/// The integer of [lowest, highest] that an option says; `to` stays as it is when `text` is empty.
+std::optional<DiagRecord> convertInteger(llvm::StringRef option, llvm::StringRef text, int lowest,
+                                         int highest, int &to);
+
 /// A diagnostic without a place, for what is said before there is a context.
 template <const DiagSpec &Spec, class... Args>
 DiagRecord commandLineDiag(llvm::StringRef help, Args &&...args) {

@@ -31,14 +31,6 @@ static std::optional<DiagRecord> splitWords(StringRef option, StringRef text,
   return take();
 }
 
-static std::optional<DiagRecord> convertInteger(StringRef option, StringRef text, int lowest,
-                                                int highest, int &to) {
-  if (text.empty() || (!text.getAsInteger(10, to) && to >= lowest && to <= highest))
-    return std::nullopt;
-  return commandLineDiag<diag::BadOptionValue>(
-      llvm::formatv("an integer from {0} to {1}", lowest, highest).str(), option, text);
-}
-
 static std::optional<DiagRecord> convertShard(StringRef text, TuneOptions &to) {
   auto [part, whole] = text.split('/');
   bool good =

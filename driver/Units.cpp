@@ -72,6 +72,7 @@ CompileOptions Unit::optionsFor(const CompileOptions &all) const {
   CompileOptions one = all;
   one.stages = {stage()};
   one.described = true;
+  one.jobs = 1; // units are what threads share
   one.metadata.clear();
   one.target = target == kCpu ? "" : target;
   if (const Target *chip = fallbackChip(target))

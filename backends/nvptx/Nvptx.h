@@ -47,4 +47,8 @@ bool needsLibdevice(const llvm::Module &module);
 mlir::FailureOr<std::string> emitPtx(llvm::Module &module, const Target &target, int ptxVersion,
                                      mlir::Location loc);
 
+/// Both of these. Kernels go through LLVM by themselves, on so many threads; the text does not depend on how many.
+mlir::FailureOr<std::string> compileToPtx(llvm::Module &module, const Target &target, const std::string &libdevicePath,
+                                          int optLevel, unsigned threads, mlir::Location loc);
+
 } // namespace tk::nvptx
