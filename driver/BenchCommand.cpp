@@ -98,6 +98,7 @@ int tk::runBench(const CompileOptions &options, const TuneOptions &tune) {
     if (std::optional<DiagRecord> wrong =
             writeFiles(OutputFile{tune.svg, benchPlot(report, title)}))
       status = printAlone(*wrong, options.jsonDiagnostics, 1);
-  endIfHung(report, status);
+  if (!whyLost(report).empty())
+    endAtOnce(status);
   return status;
 }

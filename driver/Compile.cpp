@@ -383,7 +383,10 @@ void Compilation::fromLlvm(llvm::Module &module) {
     result.dependencies.push_back(libdevice);
   }
   nvptx::initializeLlvm();
-  unsigned threads = options.jobs ? unsigned(options.jobs) : std::max(1u, std::thread::hardware_concurrency());
+  // make counts this process as one job.
+  bool isCounted = StringRef(getenv("MAKEFLAGS") ? getenv("MAKEFLAGS") : "").contains("--jobserver-auth=");
+  unsigned most = isCounted ? 1 : std::max(1u, std::thread::hardware_concurrency());
+  unsigned threads = options.jobs ? unsigned(options.jobs) : most;
   mlir::FailureOr<std::string> ptx =
       nvptx::compileToPtx(module, *target, libdevice, options.optLevel, threads, loc);
   compiling.stop();

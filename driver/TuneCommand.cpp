@@ -3,6 +3,7 @@
 #include "driver/TuneCommand.h"
 #include "driver/Outputs.h"
 #include "driver/TunePrint.h"
+#include "driver/TuneProcesses.h"
 #include "driver/TuneUnits.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -12,13 +13,6 @@ using llvm::StringRef;
 using llvm::json::Array;
 using llvm::json::Object;
 using llvm::json::Value;
-
-static void reportWarnings(const CompileOptions &options, TuneDevice &device) {
-  device.endProgress();
-  for (const std::string &warning : device.warnings)
-    printAlone(commandLineDiag<diag::TuneIgnored>("", warning), options.jsonDiagnostics, 0);
-  device.warnings.clear();
-}
 
 //===----------------------------------------------------------------------===//
 // Tables
@@ -120,53 +114,120 @@ static std::optional<DiagRecord> writeTable(StringRef path, std::vector<std::str
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What one call of `tkc tune` collects over kernels and instances.
+/// What one attempt collects over kernels and instances. All of it is printed at its end, if no
+/// other attempt follows.
 struct TuneResults {
-  std::vector<std::string> tables;
+  std::vector<std::string> tables, warnings;
+  std::vector<std::pair<std::string, TuneError>> failures; // of what
   Array reports;
+  std::string lost; // why nothing can be timed any more
+  std::optional<TunePlace> fault;
+  bool isCutShort = false; // something was not timed for that reason
+
+  int fail(StringRef what, const TuneError &error) {
+    failures.emplace_back(what.str(), error);
+    return 1;
+  }
 };
 } // namespace
 
+static void takeWarnings(TuneDevice &device, TuneResults &results) {
+  device.endProgress();
+  llvm::append_range(results.warnings, device.warnings);
+  device.warnings.clear();
+}
+
+/// Calls `body` with the candidates of the last shape of a report, or of all.
+static void forCandidates(Value &report, bool onlyLast,
+                          llvm::function_ref<void(size_t index, Object &candidate)> body) {
+  llvm::MutableArrayRef<Value> shapes(*report.getAsObject()->getArray("shapes"));
+  for (Value &shape : onlyLast ? shapes.take_back() : shapes)
+    for (auto [index, candidate] : llvm::enumerate(*shape.getAsObject()->getArray("candidates")))
+      body(index, *candidate.getAsObject());
+}
+
+/// Whether the shape just timed has cost the device, and what was at fault.
+static void noteLoss(const TuneDevice &device, const TuneAttempt &attempt, TuneResults &results) {
+  Value report = device.report();
+  if (!results.lost.empty() || whyLost(report).empty())
+    return;
+  results.lost = whyLost(report);
+  results.fault = attempt.lastPlace();
+  if (!results.fault)
+    return;
+  forCandidates(report, /*onlyLast=*/true, [&](size_t index, Object &candidate) {
+    if (index == size_t(results.fault->candidate))
+      results.fault->reason = candidate.getString("why").value_or(results.lost).str();
+  });
+}
+
 /// Times all shapes with the candidates that the tuner has.
-static int timeShapes(const CompileOptions &options, const TuneOptions &tune, TuneDevice &device,
+static int timeShapes(const TuneOptions &tune, TuneAttempt &attempt, TuneDevice &device,
                       StringRef title, TuneResults &results) {
   int status = 0;
-  for (const TuneOptions::Words &shape : tune.shapes) {
+  for (auto [index, shape] : llvm::enumerate(tune.shapes)) {
+    device.launching = [&, index = index](uint32_t candidate, StringRef config) {
+      attempt.launching({title.str(), int64_t(index), candidate, config.str(), ""});
+    };
     TuneProblem problem(shape, tune.fills);
     TuneError error = makeTuneError();
     bool failed = tkc_tune_shape(device, problem.get(), &error) != TKC_OK;
-    device.endProgress();
+    attempt.pause();
+    noteLoss(device, attempt, results);
     if (failed) // the others may go well
-      status = reportTuneFailure(options, title, error);
+      status = results.fail(title, error);
   }
-  reportWarnings(options, device);
+  takeWarnings(device, results);
   results.tables.push_back(device.table());
   Value report = device.report();
+  forCandidates(report, /*onlyLast=*/false, [&](size_t, Object &candidate) {
+    results.isCutShort |= candidate.getString("state") == StringRef("cut short");
+    if (tune.isCacheOwn) // this call itself has timed it
+      candidate.erase("cached");
+  });
   report.getAsObject()->insert({"kernel", title.str()}); // the title may go before the report
-  if (!tune.json)
-    printTuning(report, title, llvm::outs());
   results.reports.push_back(std::move(report));
   return status;
 }
 
+/// What ended earlier attempts is listed, not launched.
+static tkc_status markFaults(const TuneOptions &tune, const TuneAttempt &attempt,
+                             TuneDevice &device, StringRef title, TuneError *error) {
+  for (const TunePlace &fault : attempt.knownFaults()) {
+    if (fault.kernel != title)
+      continue;
+    TuneProblem problem(tune.shapes[size_t(fault.shape)], tune.fills);
+    if (tkc_status status = tkc_tune_fault(device, problem.get(), uint32_t(fault.candidate),
+                                           fault.reason.c_str(), error))
+      return status;
+  }
+  return TKC_OK;
+}
+
 static int tuneGroup(CompileOptions options, const Input &input, const TuneOptions &tune,
-                     TuneGroup &group, TuneResults &results) {
+                     TuneAttempt &attempt, TuneGroup &group, TuneResults &results) {
   KernelUnit named = *group.units.front().kernel;
   named.configId.clear();
   std::string title = named.text();
   TuneDevice device;
   TuneError error = makeTuneError();
-  if (device.open(tune, &error) || addCandidates(device, group, !tune.cache.empty(), &error) ||
-      compileMissing(device, options, input, group, tune, &error)) {
-    reportWarnings(options, device);
-    return reportTuneFailure(options, title, error);
+  if (!results.lost.empty()) {
+    results.isCutShort = true;
+    snprintf(error.text, sizeof error.text, "%s", results.lost.c_str());
+    return results.fail(title, error);
   }
-  return timeShapes(options, tune, device, title, results);
+  if (device.open(tune, &error) || addCandidates(device, group, !tune.cache.empty(), &error) ||
+      markFaults(tune, attempt, device, title, &error) ||
+      compileMissing(device, options, input, group, tune, &error)) {
+    takeWarnings(device, results);
+    return results.fail(title, error);
+  }
+  return timeShapes(tune, attempt, device, title, results);
 }
 
 /// The bundle's own configurations.
 static int tuneBundle(const CompileOptions &options, const Input &input, const TuneOptions &tune,
-                      TuneResults &results) {
+                      TuneAttempt &attempt, TuneResults &results) {
   TuneDevice device;
   TuneError error = makeTuneError();
   std::vector<tkc_const> consts;
@@ -174,11 +235,13 @@ static int tuneBundle(const CompileOptions &options, const Input &input, const T
     consts.push_back({name.c_str(), value.c_str()});
   tkc_bundle_desc desc = describeBundle(input.text, "");
   const char *kernel = tune.kernel.empty() ? nullptr : tune.kernel.c_str();
+  StringRef title = tune.kernel.empty() ? input.path : tune.kernel;
   if (device.open(tune, &error) ||
       tkc_tune_add(device, &desc, kernel, consts.data(), uint32_t(consts.size()), nullptr, 0,
-                   nullptr, nullptr, &error))
-    return reportTuneFailure(options, input.path, error);
-  return timeShapes(options, tune, device, tune.kernel.empty() ? input.path : tune.kernel, results);
+                   nullptr, nullptr, &error) ||
+      markFaults(tune, attempt, device, title, &error))
+    return results.fail(input.path, error);
+  return timeShapes(tune, attempt, device, title, results);
 }
 
 /// The chip to compile for: --target, else the device's.
@@ -203,7 +266,7 @@ static int chooseTarget(CompileOptions &options, const TuneOptions &tune) {
 }
 
 static int tuneSource(CompileOptions options, const Input &input, const TuneOptions &tune,
-                      TuneResults &results) {
+                      TuneAttempt &attempt, TuneResults &results) {
   if (int status = chooseTarget(options, tune))
     return status;
   if (!options.hasConfig)
@@ -222,12 +285,48 @@ static int tuneSource(CompileOptions options, const Input &input, const TuneOpti
           options.jsonDiagnostics, 2);
   int status = 0;
   for (TuneGroup &group : groups)
-    status = std::max(status, tuneGroup(options, input, tune, group, results));
+    status = std::max(status, tuneGroup(options, input, tune, attempt, group, results));
   return status;
 }
 
 static bool isBundle(const Input &input) {
   return StringRef(input.text).starts_with("\x89TKB");
+}
+
+/// Prints what the last attempt has found and writes the table.
+static int printResults(const CompileOptions &options, const TuneOptions &tune, int status,
+                        TuneResults results) {
+  for (const std::string &warning : results.warnings)
+    printAlone(commandLineDiag<diag::TuneIgnored>("", warning), options.jsonDiagnostics, 0);
+  for (const auto &[what, error] : results.failures)
+    reportTuneFailure(options, what, error);
+  if (results.reports.empty())
+    return status;
+  if (!tune.json)
+    for (const Value &report : results.reports)
+      printTuning(report, *report.getAsObject()->getString("kernel"), llvm::outs());
+  else
+    llvm::outs() << llvm::formatv("{0:2}", Value(std::move(results.reports))) << '\n';
+  if (!tune.output.empty())
+    if (std::optional<DiagRecord> wrong = writeTable(tune.output, std::move(results.tables)))
+      status = printAlone(*wrong, options.jsonDiagnostics, 1);
+  return status;
+}
+
+static int runAttempt(const CompileOptions &options, const Input &input, const TuneOptions &tune,
+                      TuneAttempt &attempt) {
+  TuneResults results;
+  int status = isBundle(input) ? tuneBundle(options, input, tune, attempt, results)
+                               : tuneSource(options, input, tune, attempt, results);
+  bool isLost = !results.lost.empty();
+  if (isLost && results.isCutShort && results.fault && !attempt.isKnown(*results.fault)) {
+    attempt.askForAnother(*results.fault);
+    endAtOnce(status);
+  }
+  status = printResults(options, tune, status, std::move(results));
+  if (isLost)
+    endAtOnce(status);
+  return status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -332,17 +431,7 @@ int tk::runTune(const CompileOptions &options, const TuneOptions &tune) {
     return printAlone(*wrong, options.jsonDiagnostics, 1);
   if (tune.action == TuneOptions::Action::Why)
     return runWhy(options, input, tune);
-  TuneResults results;
-  int status = isBundle(input) ? tuneBundle(options, input, tune, results)
-                               : tuneSource(options, input, tune, results);
-  if (results.reports.empty())
-    return status;
-  if (tune.json)
-    llvm::outs() << llvm::formatv("{0:2}", Value(Array(results.reports))) << '\n';
-  if (!tune.output.empty())
-    if (std::optional<DiagRecord> wrong = writeTable(tune.output, std::move(results.tables)))
-      status = printAlone(*wrong, options.jsonDiagnostics, 1);
-  for (const Value &report : results.reports)
-    endIfHung(report, status);
-  return status;
+  return runAttempts(options, tune, [&](const TuneOptions &asked, TuneAttempt &attempt) {
+    return runAttempt(options, input, asked, attempt);
+  });
 }

@@ -23,9 +23,11 @@ int tk::reportTuneFailure(const CompileOptions &options, StringRef what, const t
                     options.jsonDiagnostics, 1);
 }
 
-void tk::endIfHung(const llvm::json::Value &report, int status) {
-  if (!report.getAsObject()->getObject("device")->getBoolean("hung").value_or(false))
-    return;
+std::string tk::whyLost(const llvm::json::Value &report) {
+  return report.getAsObject()->getObject("device")->getString("lost").value_or("").str();
+}
+
+void tk::endAtOnce(int status) {
   llvm::outs().flush();
   llvm::errs().flush();
   _exit(status);
@@ -88,6 +90,10 @@ tkc_status TuneDevice::open(const TuneOptions &options, tkc_error *error) {
   };
   desc.warn = [](void *user, const char *text) {
     static_cast<TuneDevice *>(user)->warnings.push_back(text);
+  };
+  desc.launching = [](void *user, uint32_t candidate, const char *config) {
+    if (auto &launching = static_cast<TuneDevice *>(user)->launching)
+      launching(candidate, config);
   };
   return tkc_tune_open(&desc, &tuner, error);
 }

@@ -5,6 +5,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/JSON.h"
+#include <functional>
 #include <string>
 #include <tkc/tune.h>
 
@@ -36,8 +37,11 @@ std::string
 tuneText(llvm::function_ref<tkc_status(char *text, size_t *bytes, tkc_error *error)> call,
          tkc_error *error);
 
-/// Ends the process at once when a launch hangs: its normal end would wait for that.
-void endIfHung(const llvm::json::Value &report, int status);
+/// Why no launch can be timed any more; empty as long as the device is there.
+std::string whyLost(const llvm::json::Value &report);
+
+/// Ends the process at once: its normal end might wait for a launch that never ends.
+[[noreturn]] void endAtOnce(int status);
 
 /// A tuner with its device; messages go to standard error.
 class TuneDevice {
@@ -57,6 +61,8 @@ public:
   void endProgress();
   /// What the library ignored and why.
   std::vector<std::string> warnings;
+  /// Called ahead of each turn of a candidate.
+  std::function<void(uint32_t candidate, llvm::StringRef config)> launching;
 
 private:
   void showProgress(const char *text);

@@ -26,6 +26,7 @@ struct TuneOptions {
   std::string baseline;      // another bundle or source to compare with
   std::string svg;
   std::vector<std::string> tables; // to merge
+  bool isCacheOwn = false;         // `cache` was made for this call alone
   bool halving = false, json = false;
   int device = 0, rounds = 0, timeoutSeconds = 0; // 0: the library's
   unsigned shard = 0, shards = 0;

@@ -140,12 +140,15 @@ void tk::printBench(const Value &report, StringRef title, llvm::raw_ostream &os)
     for (const Value &value : *shape.getArray("candidates")) {
       const Object &candidate = *value.getAsObject();
       times.push_back(number(candidate, "us"));
+      StringRef state = candidate.getString("state").value_or("");
+      StringRef why = candidate.getString("why").value_or("");
       if (times.back() == 0) {
-        os << "  " << labelOf(candidate) << " failed: " << candidate.getString("why").value_or("")
-           << '\n';
+        os << "  " << labelOf(candidate) << ' ' << state << ": " << why << '\n';
         continue;
       }
       printTimes(candidate, os);
+      if (state != "timed")
+        os << ", " << state << ": " << why;
       os << llvm::format(", least %.2f, ", number(candidate, "least"))
          << candidate.getInteger("samples").value_or(0) << " launches"
          << (candidate.getBoolean("host_bound").value_or(false) ? ", the device waited for the host"

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <thread>
 
 using namespace tk;
@@ -265,13 +266,18 @@ static llvm::JobserverClient *findJobserver() {
   StringRef auth = StringRef(flags ? flags : "").rsplit("--jobserver-auth=").second;
   auth = auth.take_until([](char c) { return c == ' '; });
   auto [read, write] = auth.split(',');
-  auto isOpen = [](StringRef text) {
+  // Nothing but a pipe: make closes its own to recipes that it does not count, and leaves the numbers.
+  auto isPipe = [](StringRef text, int mode) {
     int fd = -1;
-    return !text.getAsInteger(10, fd) && fd >= 0 && fcntl(fd, F_GETFD) != -1;
+    struct stat info;
+    return !text.getAsInteger(10, fd) && fd >= 0 && fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode) &&
+           (fcntl(fd, F_GETFL) & O_ACCMODE) == mode;
   };
+  struct stat info;
   StringRef path = auth;
-  bool isThere = path.consume_front("fifo:") ? llvm::sys::fs::exists(path)
-                                             : isOpen(read) && isOpen(write);
+  bool isThere = path.consume_front("fifo:")
+                     ? stat(path.str().c_str(), &info) == 0 && S_ISFIFO(info.st_mode)
+                     : isPipe(read, O_RDONLY) && isPipe(write, O_WRONLY);
   return isThere ? llvm::JobserverClient::getInstance() : nullptr;
 }
 

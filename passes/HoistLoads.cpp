@@ -83,7 +83,8 @@ private:
   void hoist(tkg::LoadOp load);
 
   AliveWords alive;
-  int64_t mostRegisters, words = 0;
+  int64_t mostRegisters;
+  int64_t words = 0, hoisted = 0; // alive over what was passed since the first meeting, at most; of loads that moved ahead of it
   Operation *meeting = nullptr; // the first
 };
 } // namespace
@@ -117,20 +118,21 @@ AliveWords::AliveWords(Block &block) {
 void Stretch::hoist(tkg::LoadOp load) {
   llvm::SetVector<Operation *> slice;
   int64_t more = registerWords(load.getResult());
-  if (!load.getReadonly() || registersFor(words + more) > mostRegisters || !collectMovable(load, meeting, slice, isMeeting))
+  if (!load.getReadonly() || registersFor(words + hoisted + more) > mostRegisters || !collectMovable(load, meeting, slice, isMeeting))
     return;
   for (Operation *op : slice)
     op->moveBefore(meeting);
   load->moveBefore(meeting);
-  words += more;
+  hoisted += more;
 }
 
 void Stretch::visit(Operation &op) {
+  words = std::max(words, alive.over(&op));
   if (isWall(&op)) {
     meeting = nullptr;
   } else if (isMeeting(&op) && !meeting) {
     meeting = &op;
-    words = alive.over(meeting);
+    words = alive.over(meeting), hoisted = 0;
   } else if (auto load = dyn_cast<tkg::LoadOp>(op); load && meeting) {
     hoist(load);
   }

@@ -26,7 +26,7 @@
 //   }
 //   tkg.async_wait 0
 //
-// The number of a slot is carried by the loop. InsertBarriers proves the order of all this.
+// Where the mask has a limit that the iteration gives, that is 0 instead of `when`. The number of a slot is carried by the loop. InsertBarriers proves the order of all this.
 //
 // Four steps: `collectCopies` finds the loads, `chooseStages` the number of slots, `makeRing` the buffers,
 // `rewrite` the prologue and the loop. The address of a copy is computed by a copy of the operations
@@ -84,7 +84,8 @@ private:
   void makeRing(OpBuilder &builder, Copy &copy);
   Value constant(OpBuilder &builder, Type type, int64_t value);
   Value slotView(OpBuilder &builder, const Copy &copy, Value slot);
-  Value limitOf(Value mask);
+  bool isInvariant(Value value);
+  arith::CmpIOp limitIn(Value mask);
   void issue(OpBuilder &builder, Value iteration, Value slot);
   void rewrite();
   void rewriteBody(Value slot, OpBuilder &builder);
@@ -222,23 +223,31 @@ Value LoopPipeline::slotView(OpBuilder &builder, const Copy &copy, Value slot) {
                                 /*offset=*/0);
 }
 
-/// A number in the loop with which the whole mask is false when it is 0: `limit` of a conjunct `place < limit` of
-/// places that are never negative.
-Value LoopPipeline::limitOf(Value mask) {
+/// In all iterations, those that do not exist too.
+bool LoopPipeline::isInvariant(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (loop.isDefinedOutsideOfLoop(value))
+    return true;
+  return op && !op->getNumRegions() && isMemoryEffectFree(op) && llvm::all_of(op->getOperands(), [&](Value operand) { return isInvariant(operand); });
+}
+
+/// A conjunct `place < limit` of the mask, of places that are the same in all iterations and never negative, and a
+/// limit that is not: with 0 for it the mask is false.
+arith::CmpIOp LoopPipeline::limitIn(Value mask) {
   Operation *op = mask ? mask.getDefiningOp() : nullptr;
   if (!op || !loop->isAncestor(op))
     return {};
   if (isa<arith::AndIOp, ExpandDimsOp, BroadcastOp>(op)) {
     for (Value operand : op->getOperands())
-      if (Value limit = limitOf(operand))
-        return limit;
+      if (arith::CmpIOp found = limitIn(operand))
+        return found;
     return {};
   }
   auto compare = dyn_cast<arith::CmpIOp>(op);
-  auto splat = compare && compare.getPredicate() == arith::CmpIPredicate::slt ? compare.getRhs().getDefiningOp<SplatOp>() : SplatOp();
-  bool isLimit = splat && loop->isAncestor(splat) && splat.getValue().getDefiningOp() &&
-                 loop->isAncestor(splat.getValue().getDefiningOp()) && scalars.range(compare.getLhs()).lo >= 0;
-  return isLimit ? splat.getValue() : Value();
+  auto splat = compare ? compare.getRhs().getDefiningOp<SplatOp>() : SplatOp();
+  bool isLimit = splat && compare.getPredicate() == arith::CmpIPredicate::slt && loop->isAncestor(splat) &&
+                 isInvariant(compare.getLhs()) && scalars.range(compare.getLhs()).lo >= 0;
+  return isLimit ? compare : arith::CmpIOp();
 }
 
 /// The copies of one iteration, of nothing where there is no such iteration, and the end of their group. One number
@@ -248,22 +257,34 @@ void LoopPipeline::issue(OpBuilder &builder, Value iteration, Value slot) {
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, iteration, loop.getUpperBound());
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), iteration);
-  llvm::SmallPtrSet<Value, 2> limits;
+  llvm::SmallPtrSet<Operation *, 2> limited;
   for (const Copy &copy : copies)
-    limits.insert(limitOf(tkg::LoadOp(copy.load).getMask()));
+    if (arith::CmpIOp compare = limitIn(tkg::LoadOp(copy.load).getMask()))
+      limited.insert(compare);
+  llvm::SmallDenseMap<Value, Value, 2> limits;
+  auto limitFor = [&](Value limit) {
+    Value &made = limits[limit];
+    if (!made)
+      made = arith::SelectOp::create(builder, loc, exists, limit, constant(builder, limit.getType(), 0));
+    return made;
+  };
   for (const Copy &copy : copies)
     for (Operation *op : copy.address) {
-      Value result = op->getResult(0);
-      if (mapping.contains(result))
+      if (mapping.contains(op->getResult(0)))
         continue;
-      Value made = builder.clone(*op, mapping)->getResult(0);
-      if (limits.contains(result))
-        mapping.map(result, arith::SelectOp::create(builder, loc, exists, made, constant(builder, made.getType(), 0)));
+      Operation *made = builder.clone(*op, mapping);
+      if (!limited.contains(op))
+        continue;
+      auto compare = cast<arith::CmpIOp>(made);
+      builder.setInsertionPoint(made);
+      Value limit = limitFor(mapping.lookupOrDefault(cast<arith::CmpIOp>(op).getRhs().getDefiningOp<SplatOp>().getValue()));
+      compare.getRhsMutable().assign(SplatOp::create(builder, loc, compare.getRhs().getType(), limit));
+      builder.setInsertionPointAfter(made);
     }
   for (const Copy &copy : copies) {
     tkg::LoadOp load = copy.load;
     auto mapped = [&](Value value) { return value ? mapping.lookupOrDefault(value) : Value(); };
-    Value when = limitOf(load.getMask()) ? Value() : exists;
+    Value when = limitIn(load.getMask()) ? Value() : exists;
     tkg::AsyncCopyOp::create(builder, load.getLoc(), when, mapped(load.getBase()), mapped(load.getOffset()),
                              mapped(load.getMask()), slotView(builder, copy, slot), load.getVector());
   }

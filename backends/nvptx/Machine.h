@@ -302,6 +302,7 @@ private:
   void lowerBufLoad(tkg::BufLoadOp op);
   void lowerBufGather(tkg::BufGatherOp op);
   void lowerRingSlot(tkg::RingSlotOp op);
+  void copyAsync(mlir::Value target, mlir::Value source, int64_t bytes, mlir::Value read);
   void lowerAsyncCopy(tkg::AsyncCopyOp op);
   void lowerBufCount(tkg::BufCountOp op);
   struct RowSort;

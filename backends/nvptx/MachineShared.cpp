@@ -294,13 +294,27 @@ void Machine::lowerRingSlot(tkg::RingSlotOp op) {
   scalars[op] = LLVM::SelectOp::create(builder, loc, wraps, back, on);
 }
 
-/// cp.async: where the mask is false no byte is read and zeros are written.
+/// cp.async: where the mask is false no byte is read and zeros are written. The mask goes in as the predicate
+/// that it is; as a number of bytes (NVVM's operation) it would be selected and compared again.
+void Machine::copyAsync(Value target, Value source, int64_t bytes, Value read) {
+  if (!read) {
+    auto cache = bytes == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+    NVVM::CpAsyncOp::create(builder, loc, target, source, uint32_t(bytes), cache, Value());
+    return;
+  }
+  Value ignored = LLVM::XOrOp::create(builder, loc, read, integer(1, 1));
+  StringRef cache = bytes == 16 ? "cg" : "ca";
+  std::string text = llvm::formatv("cp.async.{0}.shared.global [$0], [$1], {1}, $2;", cache, bytes);
+  LLVM::InlineAsmOp::create(builder, loc, TypeRange(), ValueRange{target, source, ignored}, text,
+                            "r,l,b,~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
 void Machine::lowerAsyncCopy(tkg::AsyncCopyOp op) {
   LinearLayout layout = layoutOf(op.getOffset());
   Value base = scalar(op.getBase());
   Type pointee = op.getBase().getType().getPointee();
   int64_t vector = op.getVector(), bytes = vector * op.getBuffer().getType().getElementBytes();
-  auto cache = bytes == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
   guarded(ownership(layout), [&] {
     for (int64_t i = 0; i < layout.numRegisters(); i += vector) {
       if (i % layout.numCoreElements() & layout.ownerMask(InDim::Register))
@@ -308,11 +322,7 @@ void Machine::lowerAsyncCopy(tkg::AsyncCopyOp op) {
       Value source = pointer(base, tiles[op.getOffset()][i], pointee);
       Value target = sharedPointer(bufferOffset(op.getBuffer(), layout, i));
       Value read = andOf(op.getWhen() ? scalar(op.getWhen()) : Value(), op.getMask() ? reg(op.getMask(), i) : Value());
-      if (read)
-        read = LLVM::SelectOp::create(builder, loc, read, integer(bytes, 32), integer(0, 32));
-      guarded(validity(layout, i), [&] {
-        NVVM::CpAsyncOp::create(builder, loc, target, source, uint32_t(bytes), cache, read);
-      });
+      guarded(validity(layout, i), [&] { copyAsync(target, source, bytes, read); });
     }
   });
 }

@@ -9,11 +9,13 @@
 
 #include "backends/nvptx/Nvptx.h"
 #include "ir/diagnostics/Diagnostics.h"
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/thread.h"
 #include <atomic>
@@ -21,28 +23,36 @@
 using namespace tk;
 using llvm::StringRef;
 
-/// A cut costs about as much as LLVM takes for a hundred instructions.
+/// Where all of a module have fewer, threads cost more than they bring.
 static constexpr unsigned kLeastInstructions = 1500;
 
-/// As large as the main thread's: LLVM recurses.
-static constexpr unsigned kStackBytes = 16u << 20;
+static constexpr unsigned kStackBytes = 16u << 20; // LLVM recurses
 
-/// The kernels by name; none where the module stays whole. Functions that are called would be in several texts, and
-/// line tables number the files of a module.
+/// Nothing but the shared memory of a launch, which each text may declare: what is defined would be in several.
+static bool isOnlyDeclared(const llvm::Module &module) {
+  auto isNamed = [](const llvm::GlobalVariable &global) { return global.isDeclaration() && global.hasName(); };
+  return llvm::all_of(module.globals(), isNamed) && module.alias_empty() && module.ifunc_empty() &&
+         module.getModuleInlineAsm().empty() &&
+         module.debug_compile_units_begin() == module.debug_compile_units_end(); // files are numbered for all
+}
+
+/// The kernels by name; none where the module stays whole: what is called would be in several texts, too.
 static std::vector<std::string> partsOf(const llvm::Module &module) {
   std::vector<std::string> kernels;
   unsigned instructions = 0;
-  if (nvptx::needsLibdevice(module) || module.debug_compile_units_begin() != module.debug_compile_units_end())
+  if (!isOnlyDeclared(module))
     return {};
   for (const llvm::Function &function : module) {
-    if (function.isDeclaration())
+    if (function.isIntrinsic())
       continue;
-    if (function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
+    if (function.isDeclaration() || !function.use_empty() || !function.hasName() ||
+        function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
       return {};
     kernels.push_back(function.getName().str());
     instructions += function.getInstructionCount();
   }
-  return kernels.size() > 1 && instructions >= kLeastInstructions ? kernels : std::vector<std::string>();
+  return kernels.size() > 1 && instructions >= kLeastInstructions ? kernels
+                                                                  : std::vector<std::string>();
 }
 
 /// The module with one of its kernels.
@@ -87,30 +97,53 @@ mlir::FailureOr<std::string> Job::ofKernel(StringRef bitcode, StringRef kernel) 
   return ofModule(**part);
 }
 
-/// The text of the whole module: one header, each declaration once, and labels that count the functions.
+/// The text of the whole module: one header, each declaration once, and labels that count the functions. Up to a
+/// text's first empty line behind the header there are declarations; the rest is the function's.
 static std::string join(llvm::ArrayRef<mlir::FailureOr<std::string>> texts) {
   std::string all;
   llvm::StringSet<> declared;
   for (auto [index, text] : llvm::enumerate(texts)) {
-    StringRef rest = StringRef(*text).rtrim('\n');
-    if (index > 0)
-      rest = rest.split("\n.address_size ").second.split('\n').second.ltrim('\n');
+    auto [header, rest] = StringRef(*text).rtrim('\n').split("\n.address_size 64\n");
+    rest = rest.ltrim('\n');
+    if (index == 0)
+      (all += header) += "\n.address_size 64\n\n";
+    auto [declarations, function] = rest.split("\n\n");
+    for (StringRef line : llvm::split(declarations, '\n'))
+      if (!line.starts_with(".") || declared.insert(line).second)
+        (all += line) += '\n';
+    if (index == 0)
+      all += '\n';
     std::string label = "$L__BB" + std::to_string(index) + "_";
-    bool isHead = index > 0; // up to the empty line behind the declarations
-    while (!rest.empty()) {
-      auto [line, next] = rest.split('\n');
-      rest = next;
-      bool isAgain = line.starts_with(".") && line.ends_with(";") && !declared.insert(line).second;
-      bool endsHead = isHead && line.empty();
-      isHead &= !endsHead;
-      if (isAgain || endsHead)
-        continue;
-      for (size_t at; index > 0 && (at = line.find("$L__BB0_")) != StringRef::npos; line = line.drop_front(at + 8))
-        (all += line.take_front(at)) += label;
-      (all += line) += '\n';
-    }
+    for (size_t at; index > 0 && (at = function.find("$L__BB0_")) != StringRef::npos; function = function.drop_front(at + 8))
+      (all += function.take_front(at)) += label;
+    (all += function) += '\n';
   }
   return all;
+}
+
+/// All kernels; what crashes on a thread stays without a text.
+static std::vector<mlir::FailureOr<std::string>> compileAll(const Job &job, StringRef bitcode, llvm::ArrayRef<std::string> kernels,
+                                                            unsigned threads, std::vector<bool> &crashed) {
+  std::vector<mlir::FailureOr<std::string>> texts(kernels.size(), mlir::failure());
+  std::vector<char> failures(kernels.size(), false); // of bytes: threads write side by side
+  mlir::ParallelDiagnosticHandler inOrder(job.loc.getContext());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i; (i = next++) < kernels.size();) {
+      inOrder.setOrderIDForThread(i);
+      llvm::CrashRecoveryContext guard;
+      failures[i] = !guard.RunSafely([&] { texts[i] = job.ofKernel(bitcode, kernels[i]); });
+      inOrder.eraseOrderIDForThread();
+    }
+  };
+  std::vector<llvm::thread> others;
+  for (size_t i = 1; i < std::min<size_t>(threads, kernels.size()); ++i)
+    others.emplace_back(std::optional(kStackBytes), work);
+  work();
+  for (llvm::thread &other : others)
+    other.join();
+  crashed.assign(failures.begin(), failures.end());
+  return texts;
 }
 
 mlir::FailureOr<std::string> nvptx::compileToPtx(llvm::Module &module, const Target &target, const std::string &libdevicePath,
@@ -122,18 +155,11 @@ mlir::FailureOr<std::string> nvptx::compileToPtx(llvm::Module &module, const Tar
   llvm::SmallString<0> bitcode;
   llvm::raw_svector_ostream stream(bitcode);
   llvm::WriteBitcodeToFile(module, stream, /*ShouldPreserveUseListOrder=*/true);
-  std::vector<mlir::FailureOr<std::string>> texts(kernels.size(), mlir::failure());
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i; (i = next++) < kernels.size();)
+  std::vector<bool> crashed;
+  std::vector<mlir::FailureOr<std::string>> texts = compileAll(job, bitcode, kernels, threads, crashed);
+  for (size_t i = 0; i < kernels.size(); ++i)
+    if (crashed[i]) // once more where the caller sees it, and what LLVM says of it
       texts[i] = job.ofKernel(bitcode, kernels[i]);
-  };
-  std::vector<llvm::thread> others;
-  for (size_t i = 1; i < std::min<size_t>(threads, kernels.size()); ++i)
-    others.emplace_back(std::optional(kStackBytes), work);
-  work();
-  for (llvm::thread &other : others)
-    other.join();
   if (llvm::any_of(texts, [](const mlir::FailureOr<std::string> &text) { return failed(text); }))
     return mlir::failure();
   return join(texts);

@@ -3,6 +3,7 @@
 #include "Table.h"
 #include "Tuner.h"
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -81,11 +82,14 @@ tkc_status tkc_tune_open(const tkc_tune_desc *desc, tkc_tuner **out, tkc_error *
   if (!out)
     return fail(err, TKC_E_ARG, "tkc_tune_open: the tkc_tuner ** is NULL");
   *out = nullptr;
-  if (tkc_status status = checkSize(desc, sizeof(*desc), "tkc_tune_desc", err))
+  if (tkc_status status =
+          checkSize(desc, TKC_TUNE_DESC_SIZE_1_0, sizeof(*desc), "tkc_tune_desc", err))
     return status;
+  tkc_tune_desc known{}; // what an older caller does not know stays 0
+  memcpy(&known, desc, std::min<size_t>(desc->size, sizeof(known)));
   return guarded("tkc_tune_open", err, [&]() -> tkc_status {
     std::unique_ptr<tkc_tuner> tuner(new tkc_tuner);
-    if (tkc_status status = tuner->tuner.open(*desc, err))
+    if (tkc_status status = tuner->tuner.open(known, err))
       return status;
     *out = tuner.release();
     return TKC_OK;
@@ -156,6 +160,17 @@ static tkc_status withProblem(const char *call, tkc_tuner *tuner, const tkc_tune
     if (tkc_status status = readProblem(problem, read, err))
       return status;
     return body(read);
+  });
+}
+
+tkc_status tkc_tune_fault(tkc_tuner *tuner, const tkc_tune_problem *problem, uint32_t candidate,
+                          const char *reason, tkc_error *err) {
+  if (tkc_status status = checkCandidate(tuner, candidate, err))
+    return status;
+  if (!reason)
+    return fail(err, TKC_E_ARG, "tkc_tune_fault: the reason is NULL");
+  return withProblem("tkc_tune_fault", tuner, problem, err, [&](const Problem &read) {
+    return tuner->tuner.markFaulted(candidate, read, reason, err);
   });
 }
 

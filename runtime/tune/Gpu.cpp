@@ -110,24 +110,25 @@ tkc_status Gpu::open(const tkc_driver_desc *desc, int ordinal, void *context, tk
     return status;
   ctx = context;
   ownsContext = !context;
-  return enter(err);
-}
-
-tkc_status Gpu::enter(tkc_error *err) {
-  if (ownsContext) {
-    if (tkc_status status = check(api.ctxCreate(&ctx, 0, handle), "cuCtxCreate", err)) {
-      ctx = nullptr;
+  if (ownsContext)
+    if (tkc_status status = makeContext(err))
       return status;
-    }
-    void *popped = nullptr; // cuCtxCreate makes it current
-    api.ctxPopCurrent(&popped);
-  }
   Current current(*this);
   return check(api.streamCreate(&work, 1 /* CU_STREAM_NON_BLOCKING */), "cuStreamCreate", err);
 }
 
-void Gpu::leave() {
-  if (!ctx || hung)
+tkc_status Gpu::makeContext(tkc_error *err) {
+  if (tkc_status status = check(api.ctxCreate(&ctx, 0, handle), "cuCtxCreate", err)) {
+    ctx = nullptr;
+    return status;
+  }
+  void *popped = nullptr; // cuCtxCreate makes it current
+  api.ctxPopCurrent(&popped);
+  return TKC_OK;
+}
+
+void Gpu::close() {
+  if (!ctx || isLost())
     return;
   {
     Current current(*this);
@@ -141,20 +142,6 @@ void Gpu::leave() {
   if (ownsContext)
     api.ctxDestroy(ctx);
   ctx = nullptr;
-}
-
-void Gpu::close() {
-  leave();
-}
-
-tkc_status Gpu::renew(tkc_error *err) {
-  void *popped = nullptr; // the ruined one is current; the new one takes its place
-  api.ctxPopCurrent(&popped);
-  leave();
-  tkc_status status = enter(err);
-  if (ctx)
-    api.ctxPushCurrent(ctx);
-  return status;
 }
 
 tkc_status Gpu::allocate(size_t bytes, uint64_t &address, tkc_error *err) {
@@ -190,7 +177,7 @@ tkc_status Gpu::synchronize(tkc_error *err) {
   while ((result = api.streamQuery(work)) == kCudaNotReady) {
     const std::chrono::duration<double, std::milli> waited = Clock::now() - begin;
     if (waited.count() > timeoutMs) {
-      hung = true;
+      lose("a launch still runs");
       return fail(err, TKC_E_KERNEL, "it had not ended after %g s", timeoutMs / 1e3);
     }
     // Short waits are spun through: launches take microseconds, and nothing here is timed by the host.

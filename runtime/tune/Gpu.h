@@ -72,18 +72,13 @@ public:
   Gpu(const Gpu &) = delete;
   Gpu &operator=(const Gpu &) = delete;
 
-  /// `context` is the caller's, or null: then one is made here, which a fault of a kernel may
-  /// ruin without harm to anybody else.
+  /// `context` is the caller's, or null: then one is made here.
   tkc_status open(const tkc_driver_desc *desc, int device, void *context, tkc_error *err);
   void close();
-  /// A new context in place of one of our own that a fault has ruined. The old one is current
-  /// before, the new one after.
-  tkc_status renew(tkc_error *err);
-  bool isRenewable() const { return ownsContext; }
 
   tkc_status allocate(size_t bytes, uint64_t &address, tkc_error *err);
   void free(uint64_t address) {
-    if (!hung)
+    if (!isLost())
       api.memFree(address);
   }
   tkc_status upload(uint64_t to, const void *from, size_t bytes, tkc_error *err);
@@ -91,9 +86,13 @@ public:
   tkc_status fill(uint64_t address, unsigned char value, size_t bytes, tkc_error *err);
   tkc_status record(size_t event, tkc_error *err);
   /// Waits for all work of the stream; TKC_E_KERNEL when that has not ended after the time-out: then
-  /// `isHung`, and from there on memory and context are not given back, which would wait for ever.
+  /// the device is lost.
   tkc_status synchronize(tkc_error *err);
-  bool isHung() const { return hung; }
+  /// A launch that faults or never ends stays with the process for good: a new context is refused
+  /// or waits as well. From there on nothing is given back, which might wait for ever.
+  void lose(const std::string &why) { lost = why; }
+  bool isLost() const { return !lost.empty(); }
+  const std::string &whyLost() const { return lost; }
   void setTimeout(double milliseconds) { timeoutMs = milliseconds; }
   /// Microseconds between two recorded events.
   tkc_status elapsed(size_t start, size_t end, double &microseconds, tkc_error *err);
@@ -124,14 +123,14 @@ private:
   tkc_status check(int result, const char *call, tkc_error *err);
   tkc_status resolve(const tkc_driver_desc *desc, tkc_error *err);
   tkc_status readFacts(tkc_error *err);
-  tkc_status enter(tkc_error *err);
-  void leave();
+  tkc_status makeContext(tkc_error *err);
 
   GpuApi api;
   DeviceFacts deviceFacts;
   int device = 0, handle = 0;
   void *ctx = nullptr, *work = nullptr;
-  bool ownsContext = false, hung = false;
+  bool ownsContext = false;
+  std::string lost;
   double timeoutMs = 10000;
   std::vector<void *> events;
 };

@@ -23,6 +23,8 @@ const char *stateName(State state) {
     return "left out";
   case State::OtherShard:
     return "other shard";
+  case State::CutShort:
+    return "cut short";
   }
   return "unknown";
 }
@@ -44,8 +46,8 @@ Json Tuner::deviceJson() const {
   if (flops > 0)
     json["matrix_flops_per_second_16bit"] =
         flops * device.sms * static_cast<double>(device.clockKhz) * 1e3;
-  if (gpu.isHung())
-    json["hung"] = true;
+  if (gpu.isLost())
+    json["lost"] = gpu.whyLost();
   if (copyBandwidth > 0)
     json["copy_bytes_per_second"] = copyBandwidth;
   return json;

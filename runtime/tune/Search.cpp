@@ -23,13 +23,20 @@ size_t leaderOf(const std::vector<Trial> &trials) {
   return leader;
 }
 
-/// One turn of every running trial.
-static void takeTurns(std::vector<Trial> &trials, double share, const Turn &turn) {
+/// One turn of every running trial; false when some can't have theirs any more: then the others
+/// are not all there to be compared with.
+static bool takeTurns(std::vector<Trial> &trials, double share, const Turn &turn) {
+  bool isComplete = true;
   for (size_t i = 0; i < trials.size(); ++i) {
     Trial &trial = trials[i];
-    if (trial.state == State::Running && !turn(i, share, trial.samples, trial.why))
-      trial.state = State::Failed;
+    if (trial.state != State::Running)
+      continue;
+    Turned turned = turn(i, share, trial.samples, trial.why);
+    if (turned != Turned::Well)
+      trial.state = turned == Turned::Lost ? State::CutShort : State::Failed;
+    isComplete &= turned != Turned::Lost;
   }
+  return isComplete;
 }
 
 static void stop(Trial &trial, const char *format, double a, double b) {
@@ -75,7 +82,8 @@ static size_t countRunning(const std::vector<Trial> &trials) {
 /// Successive halving: short turns for many, longer ones for the better half, and so on.
 static void searchHalving(std::vector<Trial> &trials, const Turn &turn) {
   for (double share = 0.125; countRunning(trials) > 2; share = std::min(1.0, share * 2)) {
-    takeTurns(trials, share, turn);
+    if (!takeTurns(trials, share, turn))
+      return;
     halve(trials);
   }
 }
@@ -84,8 +92,8 @@ void search(const SearchOptions &options, std::vector<Trial> &trials, const Turn
   if (options.method == Method::Halving)
     searchHalving(trials, turn);
   for (int round = 0; round < options.rounds; ++round) {
-    takeTurns(trials, 1, turn);
-    stopHopeless(trials, options.margin);
+    if (takeTurns(trials, 1, turn))
+      stopHopeless(trials, options.margin);
   }
 }
 

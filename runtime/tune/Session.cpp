@@ -25,14 +25,14 @@ Session::~Session() {
     release(entry);
 }
 
-/// Unloading would wait for a launch that never ends: what it uses stays, in sight of leak checkers.
+/// Unloading might wait for a launch that never ends: what it uses stays, in sight of leak checkers.
 static void abandon(tkc_kernel *kernel, tkc_bundle *bundle) {
   static auto &kept = *new std::vector<const void *>;
   kept.insert(kept.end(), {kernel, bundle});
 }
 
 void Session::release(Ready &entry) {
-  if (gpu.isHung()) {
+  if (gpu.isLost()) {
     abandon(entry.kernel, entry.bundle);
   } else {
     tkc_kernel_release(entry.kernel);
@@ -43,8 +43,8 @@ void Session::release(Ready &entry) {
 }
 
 tkc_status Session::open(tkc_error *err) {
-  if (gpu.isHung())
-    return fail(err, TKC_E_KERNEL, "an earlier launch still runs on the device");
+  if (gpu.isLost())
+    return TKC_OK;
   uint64_t bytes = options.flushBytes;
   if (!bytes)
     bytes = std::max(kFlushBytes, static_cast<uint64_t>(gpu.facts().l2Bytes) * 2);
@@ -162,39 +162,24 @@ tkc_status Session::sample(Ready &entry, size_t count, std::vector<double> &samp
   return TKC_OK;
 }
 
-/// After a failure: is the context still good? A fault stays with it for ever.
-void Session::recover(size_t index) {
-  if (gpu.isHung()) {
-    lost = "a launch of " + candidates[index]->configId + " still runs";
-    return;
-  }
+/// After a failure: does the device still answer?
+void Session::checkDevice(size_t index, const char *why) {
   tkc_error err{};
   err.size = sizeof(err);
-  if (gpu.synchronize(&err) == TKC_OK)
+  if (!gpu.isLost() && gpu.synchronize(&err) == TKC_OK)
     return;
-  std::string reason = err.text;
-  for (Ready &entry : ready)
-    release(entry);
-  if (!gpu.isRenewable()) {
-    lost = "the context is lost (" + reason + ")";
-    return;
-  }
-  buffers.reset();
-  flush.reset();
-  if (gpu.renew(&err) != TKC_OK || open(&err) != TKC_OK)
-    lost = "the context is lost and can't be made anew (" + std::string(err.text) + ")";
+  const std::string &id = candidates[index]->configId;
+  gpu.lose("the device was lost to " + (id.empty() ? "the kernel" : id) + ": " + why);
 }
 
-bool Session::turn(size_t index, double share, std::vector<double> &samples, std::string &why) {
+Turned Session::turn(size_t index, double share, std::vector<double> &samples, std::string &why) {
+  if (gpu.isLost()) {
+    why = gpu.whyLost();
+    return Turned::Lost;
+  }
   tkc_error err{};
   err.size = sizeof(err);
   Ready &entry = ready[index];
-  if (!lost.empty()) {
-    if (gpu.isHung() && !samples.empty())
-      return true; // what it has counts
-    why = lost;
-    return false;
-  }
   tkc_status status = TKC_OK;
   if (!entry.kernel)
     status = prepare(index, &err);
@@ -210,17 +195,17 @@ bool Session::turn(size_t index, double share, std::vector<double> &samples, std
     status = sample(entry, count, samples, &err);
   }
   if (!status)
-    return true;
+    return Turned::Well;
   why = err.text;
   entry.hasFaulted = isPrepared && status != TKC_E_NOMEM;
+  checkDevice(index, err.text);
   release(entry);
-  recover(index);
-  return false;
+  return Turned::Failed;
 }
 
 tkc_status Session::launchOn(size_t index, const std::vector<tkc_arg> &args, tkc_error *err) {
-  if (!lost.empty())
-    return fail(err, TKC_E_DRIVER, "%s", lost.c_str());
+  if (gpu.isLost())
+    return fail(err, TKC_E_KERNEL, "%s", gpu.whyLost().c_str());
   if (!ready[index].kernel)
     if (tkc_status status = prepare(index, err))
       return status;
@@ -228,7 +213,11 @@ tkc_status Session::launchOn(size_t index, const std::vector<tkc_arg> &args, tkc
   tkc_status status = encode(entry, args, err);
   if (!status)
     status = tkc_submit(entry.kernel, &entry.launch, gpu.stream(), err);
-  return status ? status : gpu.synchronize(err);
+  if (!status)
+    status = gpu.synchronize(err);
+  if (status)
+    checkDevice(index, err ? err->text : tkc_status_name(status));
+  return status;
 }
 
 tkc_status Session::copyBandwidth(double &bytesPerSecond, tkc_error *err) {

@@ -1,11 +1,12 @@
 //===- Session.h - candidates on a device, ready to be timed ---------------===//
-// How a launch is timed: docs/performance.md. A kernel that faults ruins its context; when that is
-// our own, a new one takes its place and the others go on.
+// How a launch is timed: docs/performance.md. A kernel that faults or never ends takes the device
+// from the process, whatever the context: nothing is launched after it.
 #ifndef TKC_TUNE_SESSION_H
 #define TKC_TUNE_SESSION_H
 
 #include "Buffers.h"
 #include "Candidate.h"
+#include "Search.h"
 
 namespace tkctune {
 
@@ -24,12 +25,11 @@ public:
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
-  /// Allocates. The gpu's context must be current from here to the end.
+  /// Allocates, unless the device is lost. The gpu's context must be current from here to the end.
   tkc_status open(tkc_error *err);
 
-  /// Times one candidate for a share of a full turn; false with the reason. A ruined context that
-  /// can't be replaced makes all later turns fail with the same reason.
-  bool turn(size_t index, double share, std::vector<double> &samples, std::string &why);
+  /// Times one candidate for a share of a full turn, or gives the reason why it can't.
+  Turned turn(size_t index, double share, std::vector<double> &samples, std::string &why);
 
   /// Launches a candidate once on other arguments, untimed.
   tkc_status launchOn(size_t index, const std::vector<tkc_arg> &args, tkc_error *err);
@@ -63,7 +63,7 @@ private:
   tkc_status estimate(Ready &entry, tkc_error *err);
   tkc_status sample(Ready &entry, size_t count, std::vector<double> &samples, tkc_error *err);
   void release(Ready &entry);
-  void recover(size_t index);
+  void checkDevice(size_t index, const char *why);
 
   tkc_driver *driver;
   Gpu &gpu;
@@ -74,7 +74,6 @@ private:
   std::vector<Ready> ready;
   std::unique_ptr<Buffers> buffers;
   Memory flush;
-  std::string lost; ///< why no launch can be timed any more
 };
 
 } // namespace tkctune

@@ -238,12 +238,25 @@ static bool readOutcome(const Json &value, Outcome &out) {
   return false;
 }
 
+/// A candidate and what it is launched on: unlike the cache's key known before there is code.
+static std::string faultKey(size_t index, const Plan &plan, const Json &fills) {
+  return Json({index, plan.key(), fills}).dump();
+}
+
 void Tuner::lookUp(const Plan &plan, const Json &fills, std::vector<Outcome> &outcomes) {
   for (size_t i = 0; i < candidates.size(); ++i) {
+    if (outcomes[i].state != State::Timed)
+      continue;
+    auto fault = faults.find(faultKey(i, plan, fills));
+    if (fault != faults.end()) {
+      outcomes[i].state = State::Failed;
+      outcomes[i].why = fault->second;
+      outcomes[i].hasFaulted = true;
+      continue;
+    }
     Json value;
     Outcome found;
-    if (outcomes[i].state != State::Timed ||
-        !cache.find(cacheKey(candidates[i], plan, fills), value))
+    if (!cache.find(cacheKey(candidates[i], plan, fills), value))
       continue;
     if (readOutcome(value, found))
       outcomes[i] = found;
@@ -255,11 +268,11 @@ void Tuner::lookUp(const Plan &plan, const Json &fills, std::vector<Outcome> &ou
 void Tuner::keep(const Plan &plan, const Json &fills, const std::vector<Outcome> &outcomes) {
   for (size_t i = 0; i < candidates.size(); ++i) {
     const Outcome &outcome = outcomes[i];
-    // After a launch that hangs times are of fewer turns than the key says.
-    bool isFound =
-        !gpu.isHung() && (outcome.state == State::Timed || outcome.state == State::Stopped);
-    // A fault is the code's; a lack of memory is the day's.
-    bool isFault = outcome.state == State::Failed && outcome.hasFaulted;
+    bool isFound = outcome.state == State::Timed || outcome.state == State::Stopped;
+    // A fault is the code's (which a key without a digest does not name); a lack of memory is the
+    // day's.
+    bool isFault = outcome.state == State::Failed && outcome.hasFaulted &&
+                   !candidates[i].digests().empty();
     if (outcome.fromCache || (!isFound && !isFault))
       continue;
     const Summary &summary = outcome.summary;
@@ -271,6 +284,15 @@ void Tuner::keep(const Plan &plan, const Json &fills, const std::vector<Outcome>
                                                        {"least", summary.least},
                                                        {"samples", summary.count}});
   }
+}
+
+tkc_status Tuner::markFaulted(size_t index, const Problem &problem, const char *reason,
+                              tkc_error *err) {
+  Plan planned;
+  if (tkc_status status = plan(problem, planned, err))
+    return status;
+  faults[faultKey(index, planned, fillsJson(problem.fills))] = reason;
+  return TKC_OK;
 }
 
 tkc_status Tuner::missing(const Problem &problem, uint8_t *out, size_t count, tkc_error *err) {
@@ -309,6 +331,20 @@ void Tuner::describeProgress(const std::vector<Trial> &trials, const std::vector
   options.progress(options.user, text.c_str());
 }
 
+static State stateOf(const Trial &trial) {
+  switch (trial.state) {
+  case Trial::State::Running:
+    return State::Timed;
+  case Trial::State::Stopped:
+    return State::Stopped;
+  case Trial::State::Failed:
+    return State::Failed;
+  case Trial::State::CutShort:
+    return State::CutShort;
+  }
+  return State::Failed;
+}
+
 tkc_status Tuner::timeAll(Session &session, const std::vector<size_t> &wanted,
                           std::vector<Outcome> &outcomes, tkc_error *err) {
   if (tkc_status status = session.open(err))
@@ -316,15 +352,16 @@ tkc_status Tuner::timeAll(Session &session, const std::vector<size_t> &wanted,
   std::vector<Trial> trials(wanted.size());
   tkctune::search(search, trials,
                   [&](size_t i, double share, std::vector<double> &samples, std::string &why) {
-                    bool isGood = session.turn(i, share, samples, why);
+                    if (options.launching && !gpu.isLost())
+                      options.launching(options.user, static_cast<uint32_t>(wanted[i]),
+                                        candidates[wanted[i]].configId.c_str());
+                    Turned turned = session.turn(i, share, samples, why);
                     describeProgress(trials, wanted);
-                    return isGood;
+                    return turned;
                   });
   for (size_t i = 0; i < wanted.size(); ++i) {
     Outcome &outcome = outcomes[wanted[i]];
-    outcome.state = trials[i].state == Trial::State::Failed    ? State::Failed
-                    : trials[i].state == Trial::State::Stopped ? State::Stopped
-                                                               : State::Timed;
+    outcome.state = stateOf(trials[i]);
     outcome.why = trials[i].why;
     outcome.variant = session.variantOf(i);
     outcome.isHostBound = session.isHostBound(i);
@@ -391,8 +428,8 @@ tkc_status Tuner::tune(const Plan &plan, const std::map<std::string, Fill> &fill
       return status;
     for (Outcome &outcome : result.outcomes)
       outcome.samples.clear();
-    keep(plan, fillsJson(fills), result.outcomes);
   }
+  keep(plan, fillsJson(fills), result.outcomes);
   rank(result);
   results.push_back(result);
   bool isOthers =
@@ -464,13 +501,13 @@ tkc_status Tuner::bench(const Problem &problem, tkc_error *err) {
   search.margin = 1e9; // nobody is given up
   if (tkc_status status = timeAll(session, wanted, result.outcomes, err))
     return status;
-  if (copyBandwidth == 0 && !gpu.isHung())
+  if (copyBandwidth == 0 && !gpu.isLost())
     if (tkc_status status = session.copyBandwidth(copyBandwidth, err))
       return status;
   rank(result);
   results.push_back(std::move(result));
   const Outcome &first = results.back().outcomes.front();
-  if (first.state == State::Failed)
+  if (!first.summary.count)
     return fail(err, TKC_E_NO_VARIANT, "the kernel could not be timed: %s", first.why.c_str());
   return TKC_OK;
 }

@@ -11,7 +11,7 @@ namespace tkctune {
 
 /// What became of one candidate for one shape.
 struct Outcome {
-  enum class State { Timed, Stopped, Failed, LeftOut, OtherShard };
+  enum class State { Timed, Stopped, Failed, LeftOut, OtherShard, CutShort };
   State state = State::Timed;
   bool fromCache = false, isHostBound = false, hasFaulted = false;
   int32_t variant = -1;
@@ -40,6 +40,8 @@ public:
   void addFailed(const char *configId, const char *reason);
   tkc_status giveCode(size_t index, const tkc_bundle_desc &desc, tkc_error *err);
   void markFailed(size_t index, const char *reason);
+
+  tkc_status markFaulted(size_t index, const Problem &problem, const char *reason, tkc_error *err);
 
   tkc_status missing(const Problem &problem, uint8_t *out, size_t count, tkc_error *err);
   tkc_status tuneShape(const Problem &problem, tkc_error *err);
@@ -79,6 +81,7 @@ private:
   SearchOptions search;
   TimingOptions timing;
   std::vector<Candidate> candidates;
+  std::map<std::string, std::string> faults; ///< reasons, by `faultKey`
   std::vector<ShapeResult> results;
   double copyBandwidth = 0;
 };

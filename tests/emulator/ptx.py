@@ -302,7 +302,11 @@ class Warp:
             return self.read(base) + np.uint64(int(offset or 0) & ALL_ONES)
         target, source, size, *read = instruction.arguments
         size = int(size)
-        count = self.read(read[0]) if read else np.full(LANES, size, np.uint64)
+        count = np.full(LANES, size, np.uint64)
+        if read and read[0].startswith("%p"):  # a predicate: what is not read
+            count = np.where(self.read(read[0]), 0, count)
+        elif read:
+            count = self.read(read[0])
         bits = np.zeros((LANES, size), np.uint8)
         whole = active & (count == size)
         if (active & ~whole & (count != 0)).any():

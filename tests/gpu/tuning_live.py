@@ -20,7 +20,7 @@ LAUNCH = 1  # TKC_TUNE_LAUNCH
 
 
 class CTuneDesc(ctypes.Structure):
-    """tkc_tune_desc of <tkc/tune.h>."""
+    """tkc_tune_desc of release 1.0: a newer library takes it too."""
 
     _fields_ = [("size", ctypes.c_uint32), ("search", ctypes.c_uint32), ("driver", ctypes.c_void_p),
                 ("context", ctypes.c_void_p), ("device", ctypes.c_int32), ("rounds", ctypes.c_int32),

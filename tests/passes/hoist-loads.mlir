@@ -114,3 +114,32 @@ tk.kernel @alive(%x: !tk.ptr<f32, 0>, %y: !tk.ptr<f32, 1>, %n: i64) attributes {
   tk.store %s, %y : f32, !tk.ptr<f32, 1>
   tk.return
 }
+
+// What is alive over any of the reductions that are passed counts.
+// TIGHT-LABEL: tk.kernel @second(
+// TIGHT-COUNT-2: tkg.load
+// TIGHT:         tk.reduce
+// TIGHT:         tk.reduce
+// TIGHT:         tkg.load
+tk.kernel @second(%x: !tk.ptr<f32, 0>, %y: !tk.ptr<f32, 1>, %n: i64) attributes {contract = #contract} {
+  %o = tk.arange 0 : tensor<1024xi32, #W>
+  %v = tkg.load %x[%o] readonly : !tk.ptr<f32, 0>, tensor<1024xi32, #W> -> tensor<1024xf32, #W>
+  %i = tkg.load %x[%o] readonly : !tk.ptr<f32, 0>, tensor<1024xi32, #W> -> tensor<1024xf32, #W>
+  %s = tk.reduce %v axis 0 order any : tensor<1024xf32, #W> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tk.yield %c : f32
+  }
+  %m = tk.splat %s : f32 -> tensor<1024xf32, #W>
+  %u = arith.mulf %m, %m : tensor<1024xf32, #W>
+  %t = tk.reduce %i axis 0 order any : tensor<1024xf32, #W> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tk.yield %c : f32
+  }
+  %w = tkg.load %x[%o] readonly : !tk.ptr<f32, 0>, tensor<1024xi32, #W> -> tensor<1024xf32, #W>
+  %p = arith.mulf %w, %u : tensor<1024xf32, #W>
+  tkg.store %p, %y[%o] : tensor<1024xf32, #W>, !tk.ptr<f32, 1>, tensor<1024xi32, #W>
+  tk.store %t, %y : f32, !tk.ptr<f32, 1>
+  tk.return
+}

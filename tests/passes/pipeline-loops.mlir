@@ -95,7 +95,7 @@ tk.kernel @not_ahead(%x: !tk.ptr<f32, 0>, %n: i64) attributes {contract = #contr
 }
 
 // A limit of the mask that the loop changes is 0 where there is no such iteration: no condition is left. A place
-// that may be negative is below 0, too.
+// that may be negative is below 0, too, and so may be one that the loop changes, in iterations that do not exist.
 // CHECK-LABEL: tk.kernel @limits(
 // CHECK:         scf.for
 // CHECK:           %[[EXISTS:.*]] = arith.cmpi slt, %{{.*}}, %arg1
@@ -106,27 +106,36 @@ tk.kernel @not_ahead(%x: !tk.ptr<f32, 0>, %n: i64) attributes {contract = #contr
 // CHECK:           %[[BOTH:.*]] = arith.andi %{{.*}}, %[[MASK]]
 // CHECK:           tkg.async_copy %{{.*}} mask %[[BOTH]]
 // CHECK:           tkg.async_copy when %[[EXISTS]], %{{.*}} mask
+// CHECK:           tkg.async_copy when %[[EXISTS]], %{{.*}} mask
 tk.kernel @limits(%x: !tk.ptr<f32, 0>, %n: i64) attributes {contract = #contract} {
   %c0 = arith.constant 0 : i64
   %c1 = arith.constant 1 : i64
   %c3 = arith.constant 3 : i32
+  %c100 = arith.constant 100 : i64
   %z = arith.constant 0.0 : f32
   %o = tk.arange 0 : tensor<64xi32, #A>
   %three = tk.splat %c3 : i32 -> tensor<64xi32, #A>
   %below = arith.subi %o, %three : tensor<64xi32, #A>
   %fixed = arith.cmpi slt, %o, %three : tensor<64xi32, #A>
-  // expected-remark @+1 {{TK4104: 2 loads of this loop are copied 1 iterations ahead}}
+  // expected-remark @+1 {{TK4104: 3 loads of this loop are copied 1 iterations ahead}}
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %z) -> (f32) : i64 {
+    %back = arith.subi %c100, %i : i64
+    %start = arith.trunci %back : i64 to i32
+    %starts = tk.splat %start : i32 -> tensor<64xi32, #A>
+    %places = arith.addi %o, %starts : tensor<64xi32, #A>
     %rest = arith.subi %n, %i : i64
     %limit = arith.trunci %rest : i64 to i32
     %limits = tk.splat %limit : i32 -> tensor<64xi32, #A>
     %m = arith.cmpi slt, %o, %limits : tensor<64xi32, #A>
     %both = arith.andi %fixed, %m : tensor<64xi1, #A>
     %other = arith.cmpi slt, %below, %limits : tensor<64xi32, #A>
+    %third = arith.cmpi slt, %places, %limits : tensor<64xi32, #A>
     %p = tk.ptr_add %x, %i : !tk.ptr<f32, 0>, i64
     %v = tkg.load %p[%o] mask %both : tensor<64xi1, #A> readonly : !tk.ptr<f32, 0>, tensor<64xi32, #A> -> tensor<64xf32, #A>
     %f = tkg.load %p[%o] mask %other : tensor<64xi1, #A> readonly : !tk.ptr<f32, 0>, tensor<64xi32, #A> -> tensor<64xf32, #A>
-    %w = arith.addf %v, %f : tensor<64xf32, #A>
+    %g = tkg.load %p[%o] mask %third : tensor<64xi1, #A> readonly : !tk.ptr<f32, 0>, tensor<64xi32, #A> -> tensor<64xf32, #A>
+    %vf = arith.addf %v, %f : tensor<64xf32, #A>
+    %w = arith.addf %vf, %g : tensor<64xf32, #A>
     %t = tk.reduce %w axis 0 order any : tensor<64xf32, #A> -> f32 {
     ^bb0(%a: f32, %c: f32):
       %d = arith.addf %a, %c : f32

@@ -39,11 +39,11 @@ class Compiles(unittest.TestCase):
         self.file.write_text(KERNEL)
         (self.folder / "helper.tk").write_text(HELPER)
 
-    def result(self, **options):
+    def result(self, tkc=None, **options):
         """(what the kernel writes, whether the compiler ran)."""
         with mock.patch("subprocess.run", side_effect=__import__("subprocess").run) as run:
             module = self.tkcrt.compile(self.file, cache=self.cache, backend="cpu",
-                                        tkc=support.tkc(), **options)
+                                        tkc=tkc or support.tkc(), **options)
         y = np.zeros(4, np.float32)
         module.kernel("fill")(y)
         return y[0], run.called
@@ -120,6 +120,27 @@ class Compiles(unittest.TestCase):
         with mock.patch("subprocess.run", replace_after):
             self.tkcrt.compile(self.file, cache=self.cache, backend="cpu", tkc=support.tkc())
         self.assertEqual(self.result(), (2.0, True))
+
+    def test_a_compiler_that_changes_meanwhile(self):
+        from tkcrt import _build  # pylint: disable=import-outside-toplevel
+        tool, run = self.folder / "tool", __import__("subprocess").run
+
+        def put(version):
+            tool.write_text(f'#!/bin/sh\n# {version}\nexec {support.tkc()} "$@"\n')
+            tool.chmod(0o700)
+
+        def run_another(*words, **options):
+            put("new")
+            return run(*words, **options)
+        put("old")
+        with mock.patch("subprocess.run", run_another):
+            self.tkcrt.compile(self.file, cache=self.cache, backend="cpu", tkc=tool)
+        self.assertEqual(list(self.cache.iterdir()), [])
+        # While the clock has not ticked yet, so that no time says so.
+        with mock.patch.object(_build, "_changed", lambda info: 0), \
+                mock.patch("time.sleep", lambda seconds: put("newest")):
+            self.assertEqual(self.result(tkc=tool), (1.0, True))
+        self.assertEqual(self.result(tkc=tool), (1.0, False))
 
     def test_a_file_that_comes_to_stand_in_front_of_an_import(self):
         first, second = self.folder / "first", self.folder / "second"

@@ -1,8 +1,8 @@
 //===- virtual-gpu.cpp - a libcuda.so.1 whose clock is computed ------------===//
 // What tests of the command line find by LD_LIBRARY_PATH: tests/unit/VirtualGpu with its default
-// machine. A launch takes longer the more blocks it has. TKC_VIRTUAL_ARCH=75 makes it another chip;
-// TKC_VIRTUAL_FAULT=TEXT makes kernels fault whose symbol contains the text.
-// With TKC_VIRTUAL_HANG=_B128 launches of kernels with that in their symbol never end.
+// machine. A launch takes longer the more blocks it has. TKC_VIRTUAL_ARCH=75 makes it another chip.
+// Launches of kernels whose symbol contains the text of TKC_VIRTUAL_FAULT fault, those of
+// TKC_VIRTUAL_HANG never end, and those of TKC_VIRTUAL_CRASH end the process by SIGSEGV.
 #include "../unit/VirtualGpu.h"
 
 #include <cstdlib>
@@ -17,6 +17,8 @@ static VirtualGpu *machine() {
     gpu.faultyPart = part;
   if (const char *endless = getenv("TKC_VIRTUAL_HANG"))
     gpu.endless = endless;
+  if (const char *crashing = getenv("TKC_VIRTUAL_CRASH"))
+    gpu.crashing = crashing;
   return &gpu;
 }
 

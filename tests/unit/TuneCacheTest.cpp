@@ -129,16 +129,6 @@ TEST_CASE("whatever may change a time is part of the key", "[tune]") {
   }
 }
 
-TEST_CASE("a configuration that faulted is not launched again", "[tune]") {
-  VirtualGpu gpu;
-  gpu.faulty = {"scale_B64"};
-  ScratchFolder scratch;
-  std::string folder = scratch.path + "/c";
-  tuneWith(gpu, folder);
-  CHECK(tuneWith(gpu, folder) == 0);
-  CHECK(gpu.calls["cuCtxCreate_v2"] == 3); // two in the first run, one in the second
-}
-
 TEST_CASE("damaged and foreign records are ignored with a warning", "[tune]") {
   VirtualGpu gpu;
   ScratchFolder scratch;
@@ -404,6 +394,45 @@ TEST_CASE("what a killed process left is removed at once", "[tune]") {
   Cache cache(files, nullptr);
   REQUIRE(cache.open(folder));
   CHECK(filesIn(folder).empty());
+}
+
+TEST_CASE("a store on a full disk says so and leaves nothing behind", "[tune]") {
+  struct FullFiles : Files {
+    ssize_t write(int file, const void *data, size_t) override {
+      if (Files::write(file, data, 10) == 10) // something goes on the disk first
+        errno = ENOSPC;
+      return -1;
+    }
+  } files;
+  ScratchFolder scratch;
+  std::vector<std::string> warnings;
+  Cache cache(files, [&](const std::string &text) { warnings.push_back(text); });
+  REQUIRE(cache.open(scratch.path + "/c"));
+  CHECK_FALSE(cache.store({{"k", 1}}, 5));
+  REQUIRE(warnings.size() == 1);
+  CHECK_THAT(warnings[0], Contains("can't be written (No space left on device): not kept"));
+  CHECK(filesIn(scratch.path + "/c").empty());
+}
+
+TEST_CASE("a leftover stays locked until it is gone", "[tune]") {
+  struct CheckingFiles : Files {
+    int removed = 0, locked = 0;
+    int removeAt(int folder, const char *name) override {
+      int another = Files::openAt(folder, name, O_RDONLY, 0);
+      locked += Files::lock(another) != 0;
+      Files::close(another);
+      ++removed;
+      return Files::removeAt(folder, name);
+    }
+  } files;
+  ScratchFolder scratch;
+  std::string folder = scratch.path + "/c";
+  REQUIRE(mkdir(folder.c_str(), 0700) == 0);
+  write(folder + "/.new-1-2-3", "half");
+  Cache cache(files, nullptr);
+  REQUIRE(cache.open(folder));
+  CHECK(files.removed == 1);
+  CHECK(files.locked == 1); // or who made it might get the lock, and write to what is no more
 }
 
 TEST_CASE("where nothing can be locked, age tells what was left behind", "[tune]") {

@@ -154,6 +154,12 @@ tkc_status TunerUnderTest::bench(const Words &values) {
   });
 }
 
+tkc_status TunerUnderTest::fault(const Words &values, uint32_t candidate, const char *reason) {
+  return withProblem(values, {}, [&](const tkc_tune_problem &problem) {
+    return tkc_tune_fault(tuner, &problem, candidate, reason, &error);
+  });
+}
+
 std::vector<uint8_t> TunerUnderTest::missing(const Words &values, size_t candidates) {
   std::vector<uint8_t> result(candidates);
   tkc_status status = withProblem(values, {}, [&](const tkc_tune_problem &problem) {

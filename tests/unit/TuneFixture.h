@@ -39,6 +39,7 @@ struct TunerUnderTest {
   using Words = std::vector<std::pair<std::string, std::string>>;
   tkc_status shape(const Words &values, const Words &fills = {});
   tkc_status bench(const Words &values);
+  tkc_status fault(const Words &values, uint32_t candidate, const char *reason);
   std::vector<uint8_t> missing(const Words &values, size_t candidates);
   TuneJson report();
   TuneJson table();

@@ -22,17 +22,22 @@ struct Turns {
   std::vector<double> times;
   std::string order;
   std::vector<double> launches = std::vector<double>(16, 0);
+  size_t lostAfter = 1000; ///< turns
 
   Turn turn() {
     return [this](size_t i, double share, std::vector<double> &samples, std::string &why) {
+      if (order.size() == lostAfter) {
+        why = "lost";
+        return Turned::Lost;
+      }
       order += static_cast<char>('A' + i);
       launches[i] += share;
       if (times[i] < 0) {
         why = "fault";
-        return false;
+        return Turned::Failed;
       }
       samples.insert(samples.end(), {times[i], times[i] * 1.01, times[i] * 1.02});
-      return true;
+      return Turned::Well;
     };
   }
 };
@@ -58,6 +63,30 @@ TEST_CASE("a margin decides who is hopeless", "[tune]") {
   options.margin = 0.5;
   search(options, trials, turns.turn());
   CHECK(trials[1].state == Trial::State::Running);
+}
+
+TEST_CASE("who has not had all turns when the device is lost is cut short, not judged", "[tune]") {
+  SearchOptions options;
+  options.rounds = 2;
+  Turns turns{{10, 30, 11, 12}, "", std::vector<double>(16, 0)};
+  std::vector<Trial> trials(4);
+  SECTION("in the first turn") {
+    options.method = GENERATE(Method::Exhaustive, Method::Halving);
+    turns.lostAfter = 3;
+    search(options, trials, turns.turn());
+    for (const Trial &trial : trials) // B too, which is slow
+      CHECK(trial.state == Trial::State::CutShort);
+    CHECK(trials[3].why == "lost");
+  }
+  SECTION("in the last turn") {
+    options.margin = 10;
+    turns.lostAfter = 6;
+    search(options, trials, turns.turn());
+    CHECK(trials[0].state == Trial::State::Running);
+    CHECK(trials[1].state == Trial::State::Running);
+    CHECK(trials[2].state == Trial::State::CutShort);
+    CHECK(trials[2].samples.size() == 3);
+  }
 }
 
 TEST_CASE("a candidate that fails is listed and the others go on", "[tune]") {

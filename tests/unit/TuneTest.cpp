@@ -2,6 +2,7 @@
 #include "TuneFixture.h"
 
 #include <algorithm>
+#include <cstring>
 
 using Catch::Matchers::Contains;
 
@@ -45,53 +46,136 @@ TEST_CASE("the L2 cache is flushed before every launch, outside of what is timed
   CHECK(gpu.calls["cuMemsetD8Async"] >= static_cast<int>(gpu.launches.size()));
 }
 
-TEST_CASE("a configuration that faults is listed, and the others get a new context", "[tune]") {
-  VirtualGpu gpu;
-  gpu.faulty = {"scale_B128"};
-  TunerUnderTest tuner(gpu);
-  for (int block : {64, 128, 256})
-    REQUIRE(tuner.add(scaleJson(block)) == TKC_OK);
-  tkc_status status = tuner.shape(kN4096);
-  INFO(tuner.text());
-  REQUIRE(status == TKC_OK);
-  TuneJson report = tuner.report();
-  CHECK(candidate(report, 1)["state"] == "failed");
-  CHECK_THAT(candidate(report, 1)["why"].get<std::string>(), Contains("ILLEGAL_ADDRESS"));
-  CHECK(candidate(report, 0)["samples"] > 1);
-  CHECK(candidate(report, 2)["state"] == "timed");
-  CHECK(gpu.calls["cuCtxCreate_v2"] == 2);
+/// What ends the process does not give back: the tuner has to leave it where it is.
+static void endProcess(TunerUnderTest &tuner) {
+  tkc_tune_close(tuner.tuner);
+  tuner.tuner = nullptr;
+  CHECK(tuner.gpu.blockedCalls == 0);
+  tuner.gpu.endProcess();
 }
 
-TEST_CASE("a configuration whose launch never ends is listed, and nothing waits for it", "[tune]") {
+TEST_CASE("a fault or a hang costs one process: the next one times the others", "[tune]") {
   ScratchFolder folder;
   VirtualGpu gpu;
-  gpu.endless = "scale_B128";
+  std::string why = "CUDA_ERROR_ILLEGAL_ADDRESS";
+  SECTION("the first of four faults") {
+    gpu.faulty = {"scale_B64"};
+  }
+  SECTION("its launch never ends") {
+    gpu.endless = "scale_B64";
+    why = "it had not ended after 0.02 s";
+  }
   for (bool isSecond : {false, true}) {
     INFO(isSecond);
     TunerUnderTest tuner(gpu);
     tuner.desc.cache = folder.path.c_str();
     tuner.desc.timeout_ms = 20;
-    for (int block : {64, 128, 256})
+    tuner.desc.margin = 10;
+    for (int block : {64, 128, 256, 512})
       REQUIRE(tuner.add(scaleJson(block)) == TKC_OK);
-    REQUIRE(tuner.shape(kN4096) == TKC_OK);
+    CHECK(tuner.shape({{"N", "1048576"}}) == (isSecond ? TKC_OK : TKC_E_NO_VARIANT));
     TuneJson report = tuner.report();
-    CHECK(candidate(report, 1)["state"] == "failed");
-    CHECK(candidate(report, 1)["why"] == "it had not ended after 0.02 s");
-    CHECK(candidate(report, 0)["state"] == (isSecond ? "given up" : "timed"));
-    CHECK(tuner.table().size() == 1);
-    // The next process knows of it and times the others.
-    CHECK(candidate(report, 2)["state"] == (isSecond ? "timed" : "failed"));
-    CHECK(report["device"].contains("hung") == !isSecond);
+    CHECK(candidate(report, 0)["state"] == "failed");
+    CHECK_THAT(candidate(report, 0)["why"].get<std::string>(), Contains(why));
+    CHECK(candidate(report, 0).contains("cached") == isSecond);
+    for (size_t other : {1, 2, 3})
+      CHECK(candidate(report, other)["state"] == (isSecond ? "timed" : "cut short"));
+    CHECK(report["device"].contains("lost") == !isSecond);
     if (isSecond)
       continue;
-    CHECK(candidate(report, 2)["why"] == "a launch of B128.w4 still runs");
-    CHECK(tuner.shape({{"N", "64"}}) == TKC_E_KERNEL);
-    CHECK_THAT(tuner.text(), Contains("an earlier launch still runs on the device"));
-    tkc_tune_close(tuner.tuner);
-    tuner.tuner = nullptr;
-    CHECK(gpu.blockedCalls == 0);
-    gpu.endProcess();
+    std::string lost = report["device"]["lost"];
+    CHECK_THAT(lost, Contains("the device was lost to B64.w4: ") && Contains(why));
+    CHECK(candidate(report, 1)["why"] == lost);
+    size_t launches = gpu.launches.size(); // another shape is listed, and not launched
+    CHECK(tuner.shape({{"N", "64"}}) == TKC_E_NO_VARIANT);
+    CHECK(tuner.report()["shapes"][1]["candidates"][1]["why"] == lost);
+    CHECK(gpu.launches.size() == launches);
+    CHECK(tuner.table().empty());
+    endProcess(tuner);
   }
+}
+
+TEST_CASE("a fault is the process's: a new context gives it too, a new process does not", "[tune]") {
+  VirtualGpu gpu;
+  gpu.faulty = {"scale_B64"};
+  for (int process = 0; process < 2; ++process) {
+    TunerUnderTest tuner(gpu);
+    REQUIRE(tuner.add(scaleJson(64)) == TKC_OK);
+    CHECK(tuner.shape(kN4096) == TKC_E_NO_VARIANT);
+    CHECK(tuner.tryOpen() == TKC_E_DRIVER);
+    CHECK_THAT(tuner.text(), Contains("cuCtxCreate: CUDA_ERROR_ILLEGAL_ADDRESS"));
+    endProcess(tuner);
+  }
+}
+
+TEST_CASE("what had all its turns before a fault counts, and is kept", "[tune]") {
+  ScratchFolder folder;
+  VirtualGpu gpu;
+  size_t turns = 0;
+  gpu.effect = [&](const VirtualGpu::Launch &) {
+    if (turns == 2 * 5) // the last turn of the second
+      gpu.faulty = {"scale_B128"};
+  };
+  TunerUnderTest tuner(gpu);
+  tuner.desc.cache = folder.path.c_str();
+  tuner.desc.margin = 10;
+  tuner.desc.user = &turns;
+  tuner.desc.progress = tuner.desc.warn = nullptr;
+  tuner.desc.launching = [](void *user, uint32_t, const char *) { ++*static_cast<size_t *>(user); };
+  for (int block : {64, 128})
+    REQUIRE(tuner.add(scaleJson(block)) == TKC_OK);
+  REQUIRE(tuner.shape(kN4096) == TKC_OK);
+  CHECK(candidate(tuner.report(), 0)["state"] == "timed");
+  CHECK(candidate(tuner.report(), 1)["state"] == "failed");
+  CHECK(tuner.table().size() == 1);
+  CHECK(tuner.missing(kN4096, 2) == std::vector<uint8_t>{0, 0});
+  endProcess(tuner);
+}
+
+TEST_CASE("a fault that ended another process is listed, kept, and not launched", "[tune]") {
+  ScratchFolder folder;
+  VirtualGpu gpu;
+  for (bool isSecond : {false, true}) {
+    INFO(isSecond);
+    TunerUnderTest tuner(gpu);
+    tuner.desc.cache = folder.path.c_str();
+    for (int block : {64, 128})
+      REQUIRE(tuner.add(scaleJson(block)) == TKC_OK);
+    if (!isSecond)
+      REQUIRE(tuner.fault(kN4096, 0, "signal 11") == TKC_OK);
+    REQUIRE(tuner.shape(kN4096) == TKC_OK);
+    CHECK(candidate(tuner.report(), 0)["state"] == "failed");
+    CHECK(candidate(tuner.report(), 0)["why"] == "signal 11");
+    for (const VirtualGpu::Launch &launch : gpu.launches)
+      CHECK(launch.symbol != "scale_B64");
+    REQUIRE(tuner.shape({{"N", "8192"}}) == TKC_OK); // another shape may be sound
+    CHECK(tuner.report()["shapes"][1]["candidates"][0]["state"] != "failed");
+    gpu.launches.clear();
+    CHECK(tuner.fault(kN4096, 9, "x") == TKC_E_ARG);
+    CHECK(tuner.fault(kN4096, 0, nullptr) == TKC_E_ARG);
+  }
+}
+
+TEST_CASE("an older caller's shorter descriptor is taken, a newer one's zeros too", "[tune]") {
+  VirtualGpu gpu;
+  struct Newer {
+    tkc_tune_desc known;
+    uint64_t unknown;
+  } newer{};
+  TunerUnderTest tuner(gpu);
+  memset(&tuner.desc.timeout_ms, 0xff, sizeof(tuner.desc) - TKC_TUNE_DESC_SIZE_1_0); // no part of it
+  tuner.desc.size = TKC_TUNE_DESC_SIZE_1_0;
+  REQUIRE(tuner.add(scaleJson(64)) == TKC_OK);
+  CHECK(tuner.shape(kN4096) == TKC_OK);
+  tuner.desc.size = TKC_TUNE_DESC_SIZE_1_0 - 1;
+  CHECK(tuner.tryOpen() == TKC_E_ARG);
+  CHECK_THAT(tuner.text(), Contains("tkc_tune_desc: size is"));
+  newer.known.size = sizeof(newer);
+  newer.known.driver = &tuner.driver;
+  REQUIRE(tkc_tune_open(&newer.known, &tuner.tuner, &tuner.error) == TKC_OK);
+  tkc_tune_close(tuner.tuner);
+  newer.unknown = 1;
+  CHECK(tkc_tune_open(&newer.known, &tuner.tuner, &tuner.error) == TKC_E_UNSUPPORTED);
 }
 
 TEST_CASE("a configuration that does not fit or that `prune` names is never launched", "[tune]") {

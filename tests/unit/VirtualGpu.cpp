@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 
 namespace {
 constexpr int kInvalidValue = 1, kOutOfMemory = 2, kInvalidContext = 201;
@@ -13,9 +13,7 @@ constexpr int kNotReady = 600, kIllegalAddress = 700;
 /// Larger blocks are not touched: a flush of the L2 cache would take the host most of the time.
 constexpr size_t kMostTouched = size_t(64) << 20;
 
-struct Context {
-  bool isRuined = false;
-};
+struct Context {};
 struct Function {
   std::string symbol;
 };
@@ -24,18 +22,22 @@ struct Event {
 };
 
 VirtualGpu *gpu = nullptr;
-std::vector<std::unique_ptr<Function>> functions;
 Context primary;
 uint64_t noiseState = 1;
+} // namespace
+
+template <typename Object> Object *make() {
+  auto object = std::make_shared<Object>();
+  gpu->objects.push_back(object);
+  return object.get();
+}
+
+namespace {
 
 /// In [-1, 1), the same numbers each time.
 double nextNoise() {
   noiseState = noiseState * 6364136223846793005u + 1442695040888963407u;
   return static_cast<double>(static_cast<int64_t>(noiseState) >> 11) * 0x1p-52;
-}
-
-Context *current() {
-  return gpu->contexts.empty() ? nullptr : static_cast<Context *>(gpu->contexts.back());
 }
 
 /// Counts the call and gives the failure asked for.
@@ -45,11 +47,21 @@ int enter(const char *name) {
   return it == gpu->failures.end() ? 0 : it->second;
 }
 
-/// The same for a call that needs a context.
+/// The same for a call that needs the device. A fault is the process's, not its context's: measured
+/// on an H200, where a new context is refused with the fault's own error.
+int enterDevice(const char *name) {
+  int failure = enter(name);
+  return failure ? failure : gpu->fault;
+}
+
+/// The same for a call that needs a context too.
 int enterContext(const char *name) {
-  if (int failure = enter(name))
-    return failure;
-  return !current() ? kInvalidContext : current()->isRuined ? kIllegalAddress : 0;
+  int failure = enterDevice(name);
+  return failure || !gpu->contexts.empty() ? failure : kInvalidContext;
+}
+
+bool holds(const std::string &symbol, const std::string &part) {
+  return !part.empty() && symbol.find(part) != std::string::npos;
 }
 
 double bytesTime(size_t bytes) {
@@ -64,6 +76,9 @@ double defaultDuration(const VirtualGpu::Launch &launch) {
 
 #define ENTER(name)                                                                                \
   if (int failure = enter(name))                                                                   \
+  return failure
+#define ENTER_DEVICE(name)                                                                         \
+  if (int failure = enterDevice(name))                                                             \
   return failure
 #define ENTER_CONTEXT(name)                                                                        \
   if (int failure = enterContext(name))                                                            \
@@ -118,29 +133,28 @@ int cuDeviceGetAttribute(int *value, int attribute, int) {
   return 0;
 }
 int cuDevicePrimaryCtxRetain(void **context, int) {
-  ENTER("cuDevicePrimaryCtxRetain");
+  ENTER_DEVICE("cuDevicePrimaryCtxRetain");
   ++gpu->retained;
   *context = &primary;
   return 0;
 }
 int cuDevicePrimaryCtxRelease_v2(int) {
-  ENTER("cuDevicePrimaryCtxRelease_v2");
+  ENTER_DEVICE("cuDevicePrimaryCtxRelease_v2");
   --gpu->retained;
   return 0;
 }
 int cuCtxCreate_v2(void **context, unsigned, int) {
-  ENTER("cuCtxCreate_v2");
+  ENTER_DEVICE("cuCtxCreate_v2");
   ++gpu->liveContexts;
-  *context = new Context;
+  *context = make<Context>();
   gpu->contexts.push_back(*context);
   return 0;
 }
 int cuCtxDestroy_v2(void *context) {
   gpu->blockedCalls += gpu->isHung;
-  ENTER("cuCtxDestroy_v2");
+  ENTER_DEVICE("cuCtxDestroy_v2");
   if (!gpu->contexts.empty() && gpu->contexts.back() == context)
     gpu->contexts.pop_back();
-  delete static_cast<Context *>(context);
   --gpu->liveContexts;
   return 0;
 }
@@ -175,21 +189,22 @@ int cuCtxGetDevice(int *device) {
 }
 int cuLibraryLoadData(void **library, const void *, int *, void **, unsigned, int *, void **,
                       unsigned) {
-  ENTER("cuLibraryLoadData");
+  ENTER_DEVICE("cuLibraryLoadData");
   ++gpu->loadedLibraries;
   *library = gpu;
   return 0;
 }
 int cuLibraryUnload(void *) {
   gpu->blockedCalls += gpu->isHung;
-  ENTER("cuLibraryUnload");
+  ENTER_DEVICE("cuLibraryUnload");
   --gpu->loadedLibraries;
   return 0;
 }
 int cuLibraryGetKernel(void **kernel, void *, const char *name) {
-  ENTER("cuLibraryGetKernel");
-  functions.push_back(std::unique_ptr<Function>(new Function{name}));
-  *kernel = functions.back().get();
+  ENTER_DEVICE("cuLibraryGetKernel");
+  Function *function = make<Function>();
+  function->symbol = name;
+  *kernel = function;
   return 0;
 }
 int cuKernelGetFunction(void **function, void *kernel) {
@@ -198,12 +213,12 @@ int cuKernelGetFunction(void **function, void *kernel) {
   return 0;
 }
 int cuFuncGetAttribute(int *value, int, void *) {
-  ENTER("cuFuncGetAttribute");
+  ENTER_DEVICE("cuFuncGetAttribute");
   *value = 1024;
   return 0;
 }
 int cuFuncSetAttribute(void *, int, int) {
-  ENTER("cuFuncSetAttribute");
+  ENTER_DEVICE("cuFuncSetAttribute");
   return 0;
 }
 int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
@@ -220,11 +235,11 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned grid
     else if (*extra == reinterpret_cast<void *>(2)) // CU_LAUNCH_PARAM_BUFFER_SIZE
       launch.params.assign(bytes, bytes + *static_cast<size_t *>(extra[1]));
   }
-  gpu->isHung |= !gpu->endless.empty() && launch.symbol.find(gpu->endless) != std::string::npos;
-  const std::string &part = gpu->faultyPart;
-  if (gpu->faulty.count(launch.symbol) ||
-      (!part.empty() && launch.symbol.find(part) != std::string::npos))
-    current()->isRuined = true;
+  if (holds(launch.symbol, gpu->crashing))
+    raise(SIGSEGV);
+  gpu->isHung |= holds(launch.symbol, gpu->endless);
+  if (gpu->faulty.count(launch.symbol) || holds(launch.symbol, gpu->faultyPart))
+    gpu->fault = kIllegalAddress;
   if (gpu->effect)
     gpu->effect(launch);
   auto it = gpu->microseconds.find(launch.symbol);
@@ -252,7 +267,7 @@ int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
 }
 int cuMemFree_v2(uint64_t address) {
   gpu->blockedCalls += gpu->isHung;
-  ++gpu->calls["cuMemFree_v2"];
+  ENTER_DEVICE("cuMemFree_v2");
   if (!gpu->memory.erase(address))
     return kInvalidValue;
   free(reinterpret_cast<void *>(address));
@@ -294,7 +309,7 @@ int cuStreamCreate(void **stream, unsigned) {
   return 0;
 }
 int cuStreamDestroy_v2(void *) {
-  ENTER("cuStreamDestroy_v2");
+  ENTER_DEVICE("cuStreamDestroy_v2");
   --gpu->liveStreams;
   return 0;
 }
@@ -305,13 +320,12 @@ int cuStreamQuery(void *) {
 int cuEventCreate(void **event, unsigned) {
   ENTER_CONTEXT("cuEventCreate");
   ++gpu->liveEvents;
-  *event = new Event;
+  *event = make<Event>();
   return 0;
 }
-int cuEventDestroy_v2(void *event) {
-  ENTER("cuEventDestroy_v2");
+int cuEventDestroy_v2(void *) {
+  ENTER_DEVICE("cuEventDestroy_v2");
   --gpu->liveEvents;
-  delete static_cast<Event *>(event);
   return 0;
 }
 int cuEventRecord(void *event, void *) {
@@ -385,12 +399,13 @@ void VirtualGpu::endProcess() {
   memory.clear();
   liveContexts = liveStreams = liveEvents = loadedLibraries = retained = 0;
   isHung = false;
+  fault = 0;
+  objects.clear();
 }
 
 VirtualGpu::~VirtualGpu() {
   endProcess();
   gpu = nullptr;
-  functions.clear();
 }
 
 tkc_driver_desc VirtualGpu::descriptor() {

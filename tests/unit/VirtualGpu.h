@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,9 +45,10 @@ struct VirtualGpu {
   int driverVersion = 13000, deviceCount = 2;
   size_t memoryBytes = size_t(141) << 30;
   double noise = 0.02;                            ///< a launch takes up to this share more or less
-  std::set<std::string> faulty;                   ///< symbols whose launch ruins the context
+  std::set<std::string> faulty;                   ///< symbols whose launch faults
   std::string faultyPart;                         ///< the same for all that contain this
   std::string endless;                            ///< launches of symbols that hold this never end
+  std::string crashing;                           ///< launches of these end the process: SIGSEGV
   std::map<std::string, int> failures;            ///< driver function to the CUresult it gives
   std::map<std::string, double> microseconds;     ///< by symbol; else `duration`
   std::function<double(const Launch &)> duration; ///< default: by blocks and threads
@@ -57,10 +59,15 @@ struct VirtualGpu {
   std::vector<Launch> launches;
   double clock = 0; ///< microseconds
   bool isHung = false;
+  int fault = 0;        ///< what every call that needs the device gives from the first fault on
   int blockedCalls = 0; ///< that would have waited for ever
   int liveContexts = 0, liveStreams = 0, liveEvents = 0, loadedLibraries = 0, retained = 0;
   std::map<uint64_t, size_t> memory; ///< allocations that live
   std::vector<void *> contexts;      ///< the stack; back is current
+
+private:
+  std::vector<std::shared_ptr<void>> objects; ///< of the driver's: they end with the process
+  template <typename Object> friend Object *make();
 };
 
 #endif

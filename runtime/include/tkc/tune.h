@@ -7,6 +7,13 @@
 |* reads no environment variable and starts no thread. docs/tuning.md is the guide.             *|
 |*                                                                                              *|
 |*   open  ->  add (candidates)  ->  shape or args (timing)  ->  report, table                  *|
+|*                                                                                              *|
+|* A launch that faults or never ends takes the device from the whole process, not only from    *|
+|* its context: the driver refuses every later call, or waits. Then the candidate is "failed",  *|
+|* those that have had all their turns keep their times, the others are "cut short", and the    *|
+|* report's device has `lost`, the reason. End the process and start another one with the same  *|
+|* cache: it finds the times and the fault there, and times the others. Tune where such an end  *|
+|* does no harm: in a process of its own. `tkc tune` does all this by itself.                   *|
 \*===----------------------------------------------------------------------------------------===*/
 #ifndef TKC_TUNE_H
 #define TKC_TUNE_H
@@ -30,8 +37,7 @@ typedef struct tkc_tune_desc {
   uint32_t size;
   uint32_t search;
   const tkc_driver_desc *driver; /* NULL: CUDA, found by the library itself                      */
-  void *context;                 /* CUcontext; NULL: one of its own, so that a candidate that
-                                    faults takes nothing else with it                            */
+  void *context;                 /* CUcontext; NULL: one of its own                              */
   int32_t device;                /* CUDA's ordinal                                               */
   int32_t rounds;                /* turns of a candidate; 0: 5                                   */
   double budget_ms;              /* of a turn, flushes of the L2 cache included; 0: 20           */
@@ -46,9 +52,15 @@ typedef struct tkc_tune_desc {
   void (*warn)(void *user, const char *text);
   void *user;
   double timeout_ms; /* of what is waited for at once; 0: 10000. A launch that has not ended by then
-                        is listed as failed. Nothing can end it but the process's end: nothing more
-                        is timed, `hung` in the report is true, and what it uses is not given back */
+                        has failed, and the device is lost: what it uses is not given back, which
+                        might wait for ever                                                       */
+  /* Ahead of each turn of a candidate: whose launch it was when this process is ended by one.
+     May be NULL. */
+  void (*launching)(void *user, uint32_t candidate, const char *config_id);
 } tkc_tune_desc;
+
+/* sizeof(tkc_tune_desc) of release 1.0 */
+#define TKC_TUNE_DESC_SIZE_1_0 offsetof(tkc_tune_desc, timeout_ms)
 
 /* tkc_tune_add's flags */
 enum {
@@ -91,6 +103,13 @@ typedef struct tkc_tune_problem {
   uint32_t num_fills;
   uint32_t reserved; /* 0 */
 } tkc_tune_problem;
+
+/*
+ * A launch of the candidate on this shape ended another process, which could not say so any more: it
+ * is listed as failed, kept in the cache as such, and not launched.
+ */
+TKC_API tkc_status tkc_tune_fault(tkc_tuner *, const tkc_tune_problem *, uint32_t candidate,
+                                  const char *reason, tkc_error *);
 
 /*
  * Whether each candidate (as many bytes as there are candidates) would need code for this shape:
