@@ -59,11 +59,11 @@ def launch_costs_python(kernel):
     import torch  # pylint: disable=import-outside-toplevel
 
     import harness  # pylint: disable=import-outside-toplevel
-    import peers  # pylint: disable=import-outside-toplevel
+    import peers_rows  # pylint: disable=import-outside-toplevel
     x, y, z = (torch.randn(1024, device="cuda") for _ in "xyz")
     bound = kernel.bind(x, y, z)
     stream = torch.cuda.current_stream().cuda_stream
-    triton_kernel = peers.vector_add[(1,)]
+    triton_kernel = peers_rows.vector_add[(1,)]
     measure = harness.host_microseconds
     return {
         "Python, kernel(x, y, z)": measure(lambda: kernel(x, y, z)),

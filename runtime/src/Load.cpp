@@ -61,11 +61,12 @@ static tkc_status checkParams(const Gpu &gpu, const KernelInfo &info, const Vari
                               CUkernel handle, tkc_error *err) {
   if (!gpu.kernelGetParamInfo)
     return TKC_OK;
-  size_t found = 0;
+  size_t found = 0, count = 0;
   for (size_t i = 0, offset, bytes; i < TKC_MAX_PARAM_BYTES; ++i) {
     if (gpu.kernelGetParamInfo(handle, i, &offset, &bytes) != kCudaSuccess)
       break; // the driver's way to say that there are no more
     found = offset + bytes > found ? offset + bytes : found;
+    count = i + 1;
   }
   size_t needed =
       variant.params.empty() ? 0 : variant.params.back().at + variant.params.back().size;
@@ -73,8 +74,8 @@ static tkc_status checkParams(const Gpu &gpu, const KernelInfo &info, const Vari
     return TKC_OK;
   return fail(err, TKC_E_ABI,
               "kernel `%s`: the JSON of variant `%s` has %zu bytes of parameters, its code takes "
-              "%zu: they are not of one compile",
-              info.name.c_str(), variant.id.c_str(), needed, found);
+              "%zu (%zu parameters): they are not of one compile",
+              info.name.c_str(), variant.id.c_str(), needed, found, count);
 }
 
 static tkc_status checkResources(const tkc_kernel &kernel, const VariantInfo &variant,

@@ -29,7 +29,7 @@ private:
 };
 } // namespace
 
-static std::string replayed(const Suite &suite) {
+static std::string replayed(const Suite &suite, bool isCooperative) {
   tkc::driver driver = suite.open();
   tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
   tkc::kernel add = need(tkc::kernel::prepare(bundle, "add"));
@@ -37,28 +37,29 @@ static std::string replayed(const Suite &suite) {
   tkc::kernel streamK = need(tkc::kernel::prepare(bundle, "stream_k"));
   AddJob first(add, 5000);
   TotalJob second(total, 7001);
-  ProductJob third(streamK, true, 100); // a cooperative launch
-  Job *jobs[] = {&first, &second, &third};
-  const int64_t sizes[] = {4999, 7001, 100};
+  ProductJob third(streamK, true, 100);
+  std::vector<std::pair<Job *, int64_t>> jobs = {{&first, 4999}, {&second, 7001}};
+  if (isCooperative)
+    jobs = {{&third, 100}};
   auto fillAll = [&](int seed) {
-    for (int i = 0; i < 3; ++i)
-      jobs[i]->fill(sizes[i], seed);
+    for (auto [job, size] : jobs)
+      job->fill(size, seed);
   };
   fillAll(0);
   Stream stream(suite);
   Graph graph;
   SUITE_CALL(cuStreamBeginCapture_v2, stream.get(), kCaptureThreadLocal);
-  for (Job *job : jobs)
+  for (auto [job, size] : jobs)
     need(job->launch(stream));
   graph.take(stream);
   for (int replay = 0; replay < kReplays; ++replay) {
     fillAll(replay);
     graph.launch(stream);
     stream.wait();
-    for (Job *job : jobs)
+    for (auto [job, size] : jobs)
       job->verify();
   }
-  return text("3 launches, replayed %d times", kReplays);
+  return text("%zu launches, replayed %d times", jobs.size(), kReplays);
 }
 
 /// A kernel that was not prepared. The driver may allow that in some modes; the loader promises
@@ -93,7 +94,8 @@ static std::string coldIn(const Suite &suite, int mode) {
 }
 
 void addGraphs(Suite &suite) {
-  suite.check("captured graph", OnCuda, [&] { return replayed(suite); });
+  suite.check("captured graph", OnCuda, [&] { return replayed(suite, false); });
+  suite.check("captured cooperative launch", OnCuda, [&] { return replayed(suite, true); });
   suite.check("cold kernel while capturing, mode thread-local", OnCuda,
               [&] { return coldIn(suite, kCaptureThreadLocal); });
   suite.check("cold kernel while capturing, mode global", OnCuda,

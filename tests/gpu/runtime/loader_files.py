@@ -106,13 +106,13 @@ def spoiled_files(maker):
 def spoiled_pairs(maker):
     """Descriptions that do not fit their image, the device or the driver."""
     image, add = maker.image("sm_90a", "add")
-    other, scale = maker.image("sm_90a", "scale")
+    other, total = maker.image("sm_90a", "total")  # of more parameters
     maker.pair("add", image, add)
     maker.mixed("other-image", other, add)
     maker.mixed("bad-image", bytes([*image[:-1], image[-1] ^ 1]), add)
     maker.pair("no-symbol", other, add)
-    maker.pair("other-params", other, add, symbol=scale["kernels"][0]["variants"][-1]["symbol"])
-    maker.pair("more-threads", image, add, block=[1024, 1, 1])
+    maker.pair("other-params", other, add, symbol=total["kernels"][0]["variants"][-1]["symbol"])
+    maker.pair("more-threads", image, add, block=[2048, 1, 1])
     maker.pair("more-shared", image, add, resources={"shared_dynamic": 300000})
     maker.pair("newer-driver", image, add, driver_min=99000)
     maker.pair("unknown-feature", image, add, needs=["tea.1"])
