@@ -96,7 +96,7 @@ int tk::runBench(const CompileOptions &options, const TuneOptions &tune) {
     printBench(report, title, llvm::outs());
   if (!tune.svg.empty())
     if (std::optional<DiagRecord> wrong =
-            writeFiles(OutputFile{tune.svg, benchPlot(report, title)}))
+            writeFiles(OutputFile{tune.svg, benchPlot(report, title)}, options.input))
       status = printAlone(*wrong, options.jsonDiagnostics, 1);
   if (!whyLost(report).empty())
     endAtOnce(status);

@@ -174,10 +174,8 @@ static std::optional<DiagRecord> extract(const CompileOptions &options, const Bu
     llvm::sys::path::append(path, image.name);
     files.push_back({path.str().str() + ".json", image.description});
     files.push_back({path.str().str(), image.bytes});
-    if (llvm::sys::fs::equivalent(path, options.input))
-      return commandLineDiag<diag::OutputIsInput>("give -o another folder", path);
   }
-  return writeFiles(files);
+  return writeFiles(files, options.input);
 }
 
 int tk::runBundleCommand(const CompileOptions &options, const BundleCommand &command) {

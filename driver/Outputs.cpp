@@ -2,6 +2,7 @@
 
 #include "driver/Outputs.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -172,7 +173,24 @@ std::error_code Transaction::commit(std::string &failed) {
   return {};
 }
 
-std::optional<DiagRecord> tk::writeFiles(llvm::ArrayRef<OutputFile> files) {
+/// A file that is written twice, or that was read and would become another.
+static std::optional<DiagRecord> checkTargets(llvm::ArrayRef<OutputFile> files, llvm::ArrayRef<std::string> inputs) {
+  llvm::StringSet<> seen;
+  for (const OutputFile &file : files) {
+    if (file.path == "-")
+      continue;
+    if (!seen.insert(file.path).second)
+      return commandLineDiag<diag::OptionSyntax>("give each its own name", "two outputs are called `" + file.path + "`");
+    bool isInput = llvm::any_of(inputs, [&](const std::string &input) { return fs::equivalent(file.path, input); });
+    if (isInput && !hasBytes(file.path, file.bytes))
+      return commandLineDiag<diag::OutputIsInput>("give the output another name", file.path);
+  }
+  return std::nullopt;
+}
+
+std::optional<DiagRecord> tk::writeFiles(llvm::ArrayRef<OutputFile> files, llvm::ArrayRef<std::string> inputs) {
+  if (std::optional<DiagRecord> wrong = checkTargets(files, inputs))
+    return wrong;
   Transaction transaction;
   for (const OutputFile &file : files)
     if (std::error_code error = transaction.add(file))
@@ -265,5 +283,5 @@ std::optional<DiagRecord> tk::writeResult(const CompileOptions &options, const O
     files.push_back(makeDepfile(options, stages, result));
   // The stages come last: a build system looks at them.
   llvm::append_range(files, stages);
-  return writeFiles(files);
+  return writeFiles(files, result.dependencies);
 }

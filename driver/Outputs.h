@@ -38,7 +38,7 @@ struct OutputFile {
 };
 
 /// Writes all or none; the error names the file.
-std::optional<DiagRecord> writeFiles(llvm::ArrayRef<OutputFile> files);
+std::optional<DiagRecord> writeFiles(llvm::ArrayRef<OutputFile> files, llvm::ArrayRef<std::string> inputs = {});
 
 /// Everything that a good compile writes: stages, JSON, dumps, dependency file.
 std::optional<DiagRecord> writeResult(const CompileOptions &options, const OutputPlan &plan,

@@ -94,6 +94,7 @@ public:
   bool isLost() const { return !lost.empty(); }
   const std::string &whyLost() const { return lost; }
   void setTimeout(double milliseconds) { timeoutMs = milliseconds; }
+  double timeout() const { return timeoutMs; } ///< milliseconds
   /// Microseconds between two recorded events.
   tkc_status elapsed(size_t start, size_t end, double &microseconds, tkc_error *err);
   /// Makes sure that events [0, count) exist.

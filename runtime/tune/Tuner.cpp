@@ -199,6 +199,12 @@ Json Tuner::cacheKey(const Candidate &candidate, const Plan &plan, const Json &f
             search.margin}}};
 }
 
+/// What failed with one time-out may be fine with another.
+Json Tuner::failureKey(Json key) const {
+  key["timeout_ms"] = gpu.timeout();
+  return key;
+}
+
 /// What stands in the buffers is part of what is timed.
 static Json fillsJson(const std::map<std::string, Fill> &fills) {
   Json result = Json::object();
@@ -254,9 +260,9 @@ void Tuner::lookUp(const Plan &plan, const Json &fills, std::vector<Outcome> &ou
       outcomes[i].hasFaulted = true;
       continue;
     }
-    Json value;
+    Json value, key = cacheKey(candidates[i], plan, fills);
     Outcome found;
-    if (!cache.find(cacheKey(candidates[i], plan, fills), value))
+    if (!cache.find(key, value) && !cache.find(failureKey(key), value))
       continue;
     if (readOutcome(value, found))
       outcomes[i] = found;
@@ -276,7 +282,8 @@ void Tuner::keep(const Plan &plan, const Json &fills, const std::vector<Outcome>
     if (outcome.fromCache || (!isFound && !isFault))
       continue;
     const Summary &summary = outcome.summary;
-    cache.store(cacheKey(candidates[i], plan, fills), {{"state", stateName(outcome.state)},
+    Json key = cacheKey(candidates[i], plan, fills);
+    cache.store(isFault ? failureKey(key) : key, {{"state", stateName(outcome.state)},
                                                        {"why", outcome.why},
                                                        {"us", summary.median},
                                                        {"p20", summary.p20},

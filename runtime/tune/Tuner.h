@@ -63,6 +63,7 @@ private:
   void lookUp(const Plan &plan, const Json &fills, std::vector<Outcome> &outcomes);
   void keep(const Plan &plan, const Json &fills, const std::vector<Outcome> &outcomes);
   Json cacheKey(const Candidate &candidate, const Plan &plan, const Json &fills) const;
+  Json failureKey(Json key) const;
   tkc_status timeAll(Session &session, const std::vector<size_t> &wanted,
                      std::vector<Outcome> &outcomes, tkc_error *err);
   ShapeResult begin(const Plan &plan, const Json &shape) const;

@@ -42,12 +42,10 @@ def is_running(pid):
 
 
 def is_timing(child):
-    """The assembler is done, and the one thread that is left does nothing but wait for the launch."""
-    notes = [path for path in SCRATCH.glob("tkc-tune-*/*") if not path.name.startswith(".new")]
-    if len(notes) != 4 or children_of(child) or len(os.listdir(f"/proc/{child}/task")) != 1:
-        return False
+    """The assembler is done, for half a second, and there is one thread: it waits for the launch."""
     for _ in range(25):
-        if state_of(child) != "S":
+        notes = [path for path in SCRATCH.glob("tkc-tune-*/*") if not path.name.startswith(".new")]
+        if len(notes) != 4 or children_of(child) or len(os.listdir(f"/proc/{child}/task")) != 1:
             return False
         time.sleep(0.02)
     return True
