@@ -116,7 +116,8 @@ int tk::runBundle(const CompileOptions &options) {
   Bundle bundle;
   if (std::optional<DiagRecord> wrong = linkUnits(options, units, outcomes, bundle))
     return printAlone(*wrong, json, 1);
-  table.addTo(bundle);
+  if (std::optional<DiagRecord> wrong = table.addTo(bundle))
+    return printAlone(*wrong, json, 1);
   if (std::optional<DiagRecord> wrong = writeBundleFiles(options, plan, bundle, std::move(result)))
     return printAlone(*wrong, json, 1);
   return 0;

@@ -26,6 +26,11 @@ static std::optional<DiagRecord> readTable(StringRef path, std::string &text) {
   return std::nullopt;
 }
 
+static DiagRecord tableFault(StringRef names, const TuneError &error) {
+  return commandLineDiag<diag::BadTuningTable>("`tkc tune FILE.tk --shape ... -o TABLE` writes one",
+                                               names, StringRef(error.text));
+}
+
 /// Joins the texts; the record says which of `names` is no table.
 static std::optional<DiagRecord> mergeTables(llvm::ArrayRef<std::string> texts, StringRef names,
                                              std::string &merged) {
@@ -40,8 +45,7 @@ static std::optional<DiagRecord> mergeTables(llvm::ArrayRef<std::string> texts, 
       &error);
   if (!merged.empty())
     return std::nullopt;
-  return commandLineDiag<diag::BadTuningTable>("`tkc tune FILE.tk --shape ... -o TABLE` writes one",
-                                               names, StringRef(error.text));
+  return tableFault(names, error);
 }
 
 static int runMerge(const CompileOptions &options, const TuneOptions &tune) {
@@ -265,13 +269,9 @@ static int chooseTarget(CompileOptions &options, const TuneOptions &tune) {
   return 0;
 }
 
-static int tuneSource(CompileOptions options, const Input &input, const TuneOptions &tune,
-                      TuneAttempt &attempt, TuneResults &results) {
-  if (int status = chooseTarget(options, tune))
-    return status;
-  if (!options.hasConfig)
-    options.configs = CompileOptions::Configs::All;
-  std::vector<TuneGroup> groups;
+/// The groups of a file of which one kernel is meant.
+static int planOneKernel(const CompileOptions &options, const Input &input,
+                         std::vector<TuneGroup> &groups) {
   if (int status = planTuning(options, input, groups))
     return status;
   StringRef kernel = groups.front().units.front().kernel->kernel;
@@ -283,6 +283,18 @@ static int tuneSource(CompileOptions options, const Input &input, const TuneOpti
                                       "`, `" + group.units.front().kernel->kernel + "`")
                                          .str()),
           options.jsonDiagnostics, 2);
+  return 0;
+}
+
+static int tuneSource(CompileOptions options, const Input &input, const TuneOptions &tune,
+                      TuneAttempt &attempt, TuneResults &results) {
+  if (int status = chooseTarget(options, tune))
+    return status;
+  if (!options.hasConfig)
+    options.configs = CompileOptions::Configs::All;
+  std::vector<TuneGroup> groups;
+  if (int status = planOneKernel(options, input, groups))
+    return status;
   int status = 0;
   for (TuneGroup &group : groups)
     status = std::max(status, tuneGroup(options, input, tune, attempt, group, results));
@@ -337,8 +349,12 @@ namespace {
 /// Whom a table's records are for.
 struct TableDevice {
   std::string arch;
-  int64_t sms = 0, memoryGib = 0;
-  bool operator==(const TableDevice &) const = default;
+  int64_t sms = 0, memoryGib = 0; // 0: of any memory
+
+  bool fits(const TableDevice &other) const {
+    return arch == other.arch && sms == other.sms &&
+           (memoryGib == other.memoryGib || !memoryGib || !other.memoryGib);
+  }
 };
 } // namespace
 
@@ -354,8 +370,12 @@ static std::optional<TableDevice> deviceOfTable(const std::string &text, const T
     const Object &record = *value.getAsObject();
     TableDevice device{record.getString("arch")->str(), *record.getInteger("sms"),
                        record.getInteger("memory_gib").value_or(0)};
-    if (!llvm::is_contained(devices, device))
+    auto known =
+        llvm::find_if(devices, [&](const TableDevice &other) { return other.fits(device); });
+    if (known == devices.end())
       devices.push_back(device);
+    else if (!known->memoryGib)
+      *known = device;
   }
   if (devices.size() == 1)
     return devices.front();
@@ -384,17 +404,18 @@ static int runWhy(CompileOptions options, const Input &input, const TuneOptions 
     return printAlone(*wrong, json, 1);
   std::optional<TableDevice> device = deviceOfTable(table, tune);
   if (!device)
-    return printAlone(commandLineDiag<diag::BadTuningTable>(
-                          "it is for several devices, and this machine is none that runs their code", tune.why,
-                          "whose records are meant is not clear"),
-                      json, 1);
+    return printAlone(
+        commandLineDiag<diag::BadTuningTable>(
+            "it is for several devices, and this machine is none that runs their code", tune.why,
+            "whose records are meant is not clear"),
+        json, 1);
   std::string description;
   tkc_bundle_desc desc = describeBundle(input.text, "");
   if (!isBundle(input)) {
     std::vector<TuneGroup> groups;
     options.targets = {"cpu"};
     options.onlyImageTargets = true;
-    if (int status = planTuning(options, input, groups))
+    if (int status = planOneKernel(options, input, groups))
       return status;
     description = groups.front().described.front();
     desc = describeBundle("", description);
@@ -409,6 +430,8 @@ static int runWhy(CompileOptions options, const Input &input, const TuneOptions 
                                int32_t(device->sms), int32_t(device->memoryGib), text, bytes, err);
         },
         &error);
+    if (why.empty() && StringRef(error.text).starts_with("metadata: table[")) // not of FILE
+      return printAlone(tableFault(tune.why, error), json, 1);
     if (why.empty())
       return reportTuneFailure(options, input.path, error);
     Value explained = cantFail(llvm::json::parse(why));

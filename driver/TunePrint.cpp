@@ -93,10 +93,13 @@ void tk::printWhy(const Value &why, StringRef shape, llvm::raw_ostream &os) {
     os << "  a launch takes the default configuration\n";
     return;
   }
-  const Object &found = *record->getObject("provenance");
-  os << "  " << record->getString("config_id").value_or("")
-     << llvm::format(": %.2f us", number(found, "us"));
-  if (const Object *next = found.getObject("runner_up"))
+  const Object nothing, *known = record->getObject("provenance");
+  const Object &found = known ? *known : nothing;
+  double us = number(found, "us");
+  os << "  " << record->getString("config_id").value_or("");
+  if (us > 0)
+    os << llvm::format(": %.2f us", us);
+  if (const Object *next = us > 0 ? found.getObject("runner_up") : nullptr)
     os << llvm::format(", %.1f %% before ", 100 * (number(*next, "us") / number(found, "us") - 1))
        << next->getString("config_id").value_or("");
   os << '\n';

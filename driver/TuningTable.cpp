@@ -1,6 +1,7 @@
 //===- TuningTable.cpp - which configuration is best where ------------------------------===//
 
 #include "driver/TuningTable.h"
+#include "driver/Options.h"
 #include "driver/Session.h"
 #include "frontend/SemaScope.h"
 #include "llvm/ADT/StringExtras.h"
@@ -58,8 +59,9 @@ static std::string contradiction(const Array &records) {
     std::string config = record.getString("config_id")->str();
     auto [first, isNew] = known.try_emplace(key, i, config);
     if (!isNew && first->second.second != config)
-      return llvm::formatv("records {0} and {1} name different configurations for one device and key",
-                           first->second.first, i);
+      return llvm::formatv(
+          "records {0} and {1} name different configurations for one device and key",
+          first->second.first, i);
   }
   return "";
 }
@@ -201,16 +203,41 @@ static Unknown unknownOf(const Object &record, const TableSubject &subject) {
           "`tkc FILE --list-variants` lists the instances"};
 }
 
+static constexpr StringRef kLengthHelp =
+    "a value for each expression of `@tune(key=[...])`; `tkc tune` writes such records";
+
+static std::string lengthFault(size_t index, const Object &record, StringRef kernel,
+                               size_t length) {
+  return llvm::formatv(
+      "record {0} has a `key` of {1} values, that of `@tune` of kernel `{2}` has {3}", index,
+      record.getArray("key")->size(), kernel, length);
+}
+
+/// The kernel that a record would go to although their keys differ in length; null: none.
+static const KernelUnit *misfitOf(const Object &record, const TableSubject &subject) {
+  size_t length = record.getArray("key")->size();
+  auto misfit = llvm::find_if(subject.units, [&](const KernelUnit &unit) {
+    return unit.keyLength.value_or(length) != length && isAbout(record, unit);
+  });
+  return misfit == subject.units.end() ? nullptr : &*misfit;
+}
+
 mlir::LogicalResult TuningTable::check(const TableSubject &subject,
                                        mlir::MLIRContext &context) const {
   size_t unknown = 0;
   for (auto [i, value] : llvm::enumerate(records)) {
-    Unknown found = unknownOf(*value.getAsObject(), subject);
+    const Object &record = *value.getAsObject();
+    auto [line, column] = places[i];
+    auto loc = mlir::FileLineColLoc::get(&context, path, line, column);
+    if (const KernelUnit *unit = misfitOf(record, subject)) {
+      std::string what = lengthFault(i, record, unit->kernel, *unit->keyLength);
+      withHelp(emit<diag::BadTuningTable>(loc, path, what), kLengthHelp);
+      return mlir::failure();
+    }
+    Unknown found = unknownOf(record, subject);
     if (found.what.empty())
       continue;
     ++unknown;
-    auto [line, column] = places[i];
-    auto loc = mlir::FileLineColLoc::get(&context, path, line, column);
     withHelp(emit<diag::TuneRecordUnknown>(loc, i, found.what, subject.file), found.help);
   }
   if (!unknown || unknown < records.size())
@@ -220,7 +247,7 @@ mlir::LogicalResult TuningTable::check(const TableSubject &subject,
   return mlir::failure();
 }
 
-void TuningTable::addTo(Bundle &bundle) const {
+std::optional<DiagRecord> TuningTable::addTo(Bundle &bundle) const {
   for (Value &value : bundle.kernels()) {
     Object &kernel = *value.getAsObject();
     const Object &instance = *kernel.getObject("instance");
@@ -228,11 +255,20 @@ void TuningTable::addTo(Bundle &bundle) const {
       const Value *known = instance.get(name);
       return known ? textOf(*known) : "";
     };
+    Object *tune = kernel.getObject("tune");
+    if (!tune)
+      continue;
+    StringRef name = *kernel.getString("kernel");
+    const Array *keys = tune->getArray("key");
+    size_t length = keys ? keys->size() : 0;
     Array table;
-    for (const Value &entry : records) {
-      Object record = *entry.getAsObject();
-      if (!isAbout(record, *kernel.getString("kernel"), valueOf))
+    for (auto [i, entry] : llvm::enumerate(records)) {
+      const Object &record = *entry.getAsObject();
+      if (!isAbout(record, name, valueOf))
         continue;
+      if (record.getArray("key")->size() != length) // of a stage file: `check` has seen no source
+        return commandLineDiag<diag::BadTuningTable>(kLengthHelp, path,
+                                                     lengthFault(i, record, name, length));
       Object kept;
       for (StringRef field : kLaunchFields)
         if (const Value *value = record.get(field))
@@ -240,7 +276,8 @@ void TuningTable::addTo(Bundle &bundle) const {
       kept["config_id"] = *record.get("config_id");
       table.push_back(std::move(kept));
     }
-    if (Object *tune = kernel.getObject("tune"); tune && !table.empty())
+    if (!table.empty())
       (*tune)["table"] = std::move(table);
   }
+  return std::nullopt;
 }

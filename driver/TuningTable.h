@@ -9,6 +9,7 @@
 
 #include "bundle/Bundle.h"
 #include "frontend/Units.h"
+#include "ir/diagnostics/Render.h"
 
 namespace tk {
 
@@ -25,14 +26,15 @@ public:
   /// None after a diagnostic.
   static std::optional<TuningTable> read(llvm::StringRef path, mlir::MLIRContext &context);
 
-  /// Warns of records about what the file does not have; fails when none is left.
+  /// Warns of records about what the file does not have; fails when none is left, or when the
+  /// loader would refuse the bundle for a key of another length.
   mlir::LogicalResult check(const TableSubject &subject, mlir::MLIRContext &context) const;
 
   /// Whether some record is about this configuration of this instance.
   bool names(const KernelUnit &unit) const;
 
-  /// Puts the records into the description as `tune.table`.
-  void addTo(Bundle &bundle) const;
+  /// Puts the records into the description as `tune.table`; what the loader would refuse is named.
+  std::optional<DiagRecord> addTo(Bundle &bundle) const;
 
 private:
   std::string path;

@@ -134,10 +134,10 @@ bool Lowerer::admits(const ast::Kernel &item, const Config &entry) {
   return good;
 }
 
-/// Sets `config` to the configuration asked for; a kernel without @tune has none.
+/// Sets `config` to the configuration asked for; a kernel without @tune has none to ask for.
 bool Lowerer::loadConfiguration(const ast::Kernel &item) {
   config.clear();
-  if (!findAttribute(item, "tune"))
+  if (!findAttribute(item, "tune") && !options.config)
     return true;
   unsigned errorsBefore = reporter.numErrors;
   std::vector<Config> all = configurations(item);
@@ -154,7 +154,8 @@ bool Lowerer::loadConfiguration(const ast::Kernel &item) {
     return true;
   }
   reporter.reportCommand<diag::NoConfiguration>(item.name.text, all.size(), *options.config)
-      .help("they are numbered from 0");
+      .help(all.empty() ? "without `@tune` there is nothing to choose: leave `--config` out"
+                        : "they are numbered from 0");
   return false;
 }
 

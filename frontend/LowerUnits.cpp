@@ -81,7 +81,11 @@ std::optional<Lowerer::Candidate> Lowerer::candidate(const ast::Kernel &item, bo
     return std::nullopt;
   DictionaryAttr fields = contract.getFields();
   auto id = fields.getAs<StringAttr>("config_id");
-  return Candidate{fields.getAs<DictionaryAttr>("instance"), id ? id.str() : "", usedAssumptions};
+  std::optional<size_t> keyLength;
+  if (auto tune = fields.getAs<DictionaryAttr>("tune"))
+    keyLength = tune.getAs<ArrayAttr>("key").size();
+  return Candidate{fields.getAs<DictionaryAttr>("instance"), id ? id.str() : "", usedAssumptions,
+                   keyLength};
 }
 
 void Lowerer::reportUnused(StringRef assumption) {
@@ -106,8 +110,7 @@ class UnitLister {
 public:
   UnitLister(MLIRContext &context, Program &program, const LowerOptions &options,
              const UnitQuery &query)
-      : options(options), query(query), current(options),
-        lowerer(context, program, current) {}
+      : options(options), query(query), current(options), lowerer(context, program, current) {}
 
   FailureOr<std::vector<KernelUnit>> run();
   LowerError getErrorClass() const { return lowerer.getErrorClass(); }
@@ -201,7 +204,7 @@ std::vector<Assignment> UnitLister::multiply(const ast::Kernel &item, ArrayRef<A
 /// False when it is known already: -D may set what configurations differ in.
 bool UnitLister::addUnit(const ast::Kernel &item, const Lowerer::Candidate &found, bool isDefault) {
   KernelUnit unit{item.name.text.str(), current.defines, current.config, {}, {},
-                  found.configId,       isDefault};
+                  found.configId,       isDefault,       found.keyLength};
   for (NamedAttribute value : found.instance)
     unit.instance.emplace_back(value.getName().str(), textOf(value.getValue()));
   for (size_t index : found.assumptions)

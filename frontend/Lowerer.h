@@ -35,6 +35,7 @@ public:
     mlir::DictionaryAttr instance;
     std::string configId;
     std::set<size_t> assumptions; // those of the command line that it has
+    std::optional<size_t> keyLength; // of @tune
   };
   /// Declares everything and selects; what follows may be asked afterwards. `options` may change
   /// between the calls.

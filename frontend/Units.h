@@ -17,7 +17,8 @@ struct KernelUnit {
   std::vector<std::string> assumptions;                      // those of --assume that it has
   std::vector<std::pair<std::string, std::string>> instance; // by the names that callers use
   std::string configId;
-  bool isDefault = true; // its configuration is what a launch takes when it asks for none
+  bool isDefault = true;           // its configuration is what a launch takes when it asks for none
+  std::optional<size_t> keyLength; // of @tune(key=[...]); none without @tune
 
   /// "matmul[D=64, T=f16] BM128.w8"
   std::string text() const;

@@ -36,14 +36,16 @@ static bool isOnlyDeclared(const llvm::Module &module) {
          module.debug_compile_units_begin() == module.debug_compile_units_end(); // files are numbered for all
 }
 
-/// The kernels by name; none where the module stays whole: what is called would be in several texts, too.
+/// The kernels by name; none where the module stays whole: what is called would be in several texts, too. Of libdevice
+/// most is inlined.
 static std::vector<std::string> partsOf(const llvm::Module &module) {
   std::vector<std::string> kernels;
   unsigned instructions = 0;
   if (!isOnlyDeclared(module))
     return {};
   for (const llvm::Function &function : module) {
-    if (function.isIntrinsic())
+    bool isLibrary = function.isDeclaration() && function.getName().starts_with("__nv_");
+    if (function.isIntrinsic() || isLibrary)
       continue;
     if (function.isDeclaration() || !function.use_empty() || !function.hasName() ||
         function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
@@ -121,6 +123,13 @@ static std::string join(llvm::ArrayRef<mlir::FailureOr<std::string>> texts) {
   return all;
 }
 
+/// Nothing of libdevice is left that is not inlined: it would be in several texts.
+static bool isOfOneKernel(StringRef text) {
+  StringRef declarations = text.split("\n.address_size 64\n").second.ltrim('\n').split("\n\n").first;
+  auto isFine = [](StringRef line) { return !line.starts_with(".") || line.starts_with(".extern .shared "); };
+  return llvm::all_of(llvm::split(declarations, '\n'), isFine) && !text.contains("\n.func ");
+}
+
 /// All kernels; what crashes on a thread stays without a text.
 static std::vector<mlir::FailureOr<std::string>> compileAll(const Job &job, StringRef bitcode, llvm::ArrayRef<std::string> kernels,
                                                             unsigned threads, std::vector<bool> &crashed) {
@@ -162,5 +171,6 @@ mlir::FailureOr<std::string> nvptx::compileToPtx(llvm::Module &module, const Tar
       texts[i] = job.ofKernel(bitcode, kernels[i]);
   if (llvm::any_of(texts, [](const mlir::FailureOr<std::string> &text) { return failed(text); }))
     return mlir::failure();
-  return join(texts);
+  bool areApart = llvm::all_of(texts, [](const mlir::FailureOr<std::string> &text) { return isOfOneKernel(*text); });
+  return areApart ? join(texts) : job.ofModule(module);
 }

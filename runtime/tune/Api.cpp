@@ -292,10 +292,12 @@ static tkc_status explain(const std::string &tableText, const tkc_bundle_desc &d
   query.instance = kernel->value("instance", Json::object());
   query.dtypes = plan.dtypes();
   query.onMiss = space.value("on_miss", "default");
+  if (tkc_status status = checkKeys(table, query, err))
+    return status;
   std::string reason;
   const Json *record = findRecord(table, query, reason);
   out = {{"key", query.key}, {"reason", reason}, {"record", record ? *record : Json()}};
-  if (record)
+  if (record && record->contains("space_hash"))
     out["same_space"] = record->value("space_hash", "") == spaceHash(space);
   return TKC_OK;
 }

@@ -31,6 +31,10 @@ struct TableQuery {
   std::string spaceHash;
 };
 
+/// TKC_E_CORRUPT with the place of a record of this kernel whose key has another length: the loader
+/// refuses the table for it.
+tkc_status checkKeys(const Json &table, const TableQuery &query, tkc_error *err);
+
 /// The record that wins, or null, and why in `reason`.
 const Json *findRecord(const Json &table, const TableQuery &query, std::string &reason);
 

@@ -60,8 +60,18 @@ TEST_CASE("malformed tables are refused with the place", "[tune]") {
   refused(Json::array({bad}));
   bad["provenance"] = {{"us", 1}, {"runner_up", 3}};
   refused(Json::array({bad}));
-  for (const char *field :
-       {"kernel", "arch", "sms", "memory_gib", "key", "config", "config_id", "provenance"}) {
+  bad["provenance"] = {{"us", 1}, {"runner_up", {{"config_id", "b"}}}};
+  CHECK_THAT(refused(Json::array({bad})), Contains("provenance.runner_up"));
+  for (auto [field, value] : {std::pair<const char *, Json>{"kernel", 1},
+                              {"memory_gib", "80"},
+                              {"instance", "f32"},
+                              {"config", 1},
+                              {"provenance", 1}}) {
+    bad = record("B64.w4", 10);
+    bad[field] = value;
+    refused(Json::array({bad}));
+  }
+  for (const char *field : {"arch", "sms", "key", "config_id"}) {
     bad = record("B64.w4", 10);
     bad.erase(field);
     CHECK_THAT(refused(Json::array({bad})), Contains(field));
@@ -129,6 +139,60 @@ TEST_CASE("a lookup says which record won and why", "[tune]") {
   other = query(64, "nearest");
   other.instance = {{"T", "f16"}};
   CHECK_FALSE(findRecord(table, other, why));
+}
+
+/// What nobody measured: only what says when a launch takes it.
+static Json shortRecord(const char *config) {
+  return {{"arch", "sm_90a"}, {"sms", 132}, {"key", {4096}}, {"config_id", config}};
+}
+
+TEST_CASE("a record may name what a launch is looked up by alone", "[tune]") {
+  std::string why;
+  Json table = parsed(Json::array({shortRecord("A")}).dump());
+  REQUIRE(findRecord(table, query(4096, "default"), why));
+  CHECK(why == "the record's key is the shape's"); // of any memory: of this one
+  table[0]["instance"] = Json::object();
+  CHECK(findRecord(table, query(4096, "default"), why));
+  table[0]["kernel"] = "other";
+  CHECK_FALSE(findRecord(table, query(4096, "default"), why));
+}
+
+TEST_CASE("a record may be about some values of an instance", "[tune]") {
+  std::string why;
+  Json some = shortRecord("A");
+  some["instance"] = {{"T", "f32"}};
+  TableQuery wanted = query(4096, "default");
+  wanted.instance = {{"T", "f32"}, {"D", 64}};
+  CHECK(findRecord(Json::array({some}), wanted, why));
+  some["instance"]["D"] = "64"; // as a caller writes it
+  CHECK(findRecord(Json::array({some}), wanted, why));
+  some["instance"]["D"] = 128;
+  CHECK_FALSE(findRecord(Json::array({some}), wanted, why));
+  CHECK(why == "no record is for `scale[D=64, T=f32]` on sm_90a, 132 SMs, 141 GiB");
+}
+
+TEST_CASE("merging takes a record that was timed before one that was not", "[tune]") {
+  Json timed = shortRecord("B"), next = shortRecord("C");
+  timed["provenance"]["us"] = 10;
+  next["provenance"]["us"] = 11;
+  Json merged = mergeRecords({shortRecord("A"), next, timed});
+  REQUIRE(merged.size() == 1);
+  CHECK(merged[0]["config_id"] == "B");
+  CHECK(merged[0]["provenance"]["runner_up"]["config_id"] == "C");
+  CHECK(mergeRecords({shortRecord("A"), shortRecord("A")}) == Json::array({shortRecord("A")}));
+}
+
+TEST_CASE("a record of this kernel whose key has another length is refused", "[tune]") {
+  tkc_error err{};
+  err.size = sizeof(err);
+  Json table = {shortRecord("A"), shortRecord("B")};
+  CHECK(checkKeys(table, query(64, "default"), &err) == TKC_OK);
+  table[1]["key"] = {1, 2, 3};
+  CHECK(checkKeys(table, query(64, "default"), &err) == TKC_E_CORRUPT);
+  CHECK_THAT(err.text,
+             Contains("table[1].key: found 3 values, that of @tune of kernel `scale` has 1"));
+  table[1]["kernel"] = "other";
+  CHECK(checkKeys(table, query(64, "default"), &err) == TKC_OK);
 }
 
 TEST_CASE("on_miss=nearest goes by the nearest device, then by the key", "[tune]") {

@@ -1,8 +1,11 @@
 /* axpy through the C interface, with the bundle embedded:
  *
  *   tkc ../kernels.tk --target=sm_80,sm_90a,cpu -o kernels.o
- *   cc -std=c99 -I.. main.c ../memory.c kernels.o $(pkg-config --cflags --libs tkc-runtime) -ldl -o app
+ *   cc -std=c99 -I.. main.c ../memory.c kernels.o $(pkg-config --cflags --libs tkc-runtime) -ldl \
+ *       -Wl,-rpath,$(pkg-config --variable=libdir tkc-runtime) -o app
  *   ./app cpu        (or cuda)
+ *
+ * The rpath says where libtkcrt.so.1 is; where the dynamic linker finds it, none is needed.
  */
 #include "memory.h"
 #include <stdio.h>

@@ -2,8 +2,11 @@
 //!
 //!     tkc ../kernels.tk --target=sm_80,sm_90a,cpu -o kernels.o
 //!     cc -c ../memory.c -o memory.o
-//!     rustc main.rs -C link-args="kernels.o memory.o -ldl" -L PREFIX/lib -l tkcrt -o app
+//!     rustc main.rs -C link-args="kernels.o memory.o -ldl -Wl,-rpath,PREFIX/lib" \
+//!         -L PREFIX/lib -l tkcrt -o app
 //!     ./app cpu        (or cuda)
+//!
+//! The rpath says where libtkcrt.so.1 is; where the dynamic linker finds it, none is needed.
 
 use std::ffi::{CStr, CString};
 use std::os::raw::{c_char, c_int, c_void};
