@@ -15,6 +15,7 @@
 #include "driver/Folders.h"
 #include "driver/PassRunner.h"
 #include "driver/Readers.h"
+#include "driver/Threads.h"
 #include "driver/Tools.h"
 #include "driver/UseLists.h"
 #include "frontend/AstPrinter.h"
@@ -32,7 +33,6 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/Path.h"
-#include <thread>
 
 using namespace tk;
 using llvm::StringRef;
@@ -383,12 +383,9 @@ void Compilation::fromLlvm(llvm::Module &module) {
     result.dependencies.push_back(libdevice);
   }
   nvptx::initializeLlvm();
-  // make counts this process as one job.
-  bool isCounted = StringRef(getenv("MAKEFLAGS") ? getenv("MAKEFLAGS") : "").contains("--jobserver-auth=");
-  unsigned most = isCounted ? 1 : std::max(1u, std::thread::hardware_concurrency());
-  unsigned threads = options.jobs ? unsigned(options.jobs) : most;
-  mlir::FailureOr<std::string> ptx =
-      nvptx::compileToPtx(module, *target, libdevice, options.optLevel, threads, loc);
+  bool isOneJob = !options.jobs && !jobserverAddress().empty(); // so make counts this process
+  mlir::FailureOr<std::string> ptx = nvptx::compileToPtx(
+      module, *target, libdevice, options.optLevel, isOneJob ? 1 : threadsOrAll(unsigned(options.jobs)), loc);
   compiling.stop();
   if (failed(ptx))
     return fail();

@@ -4,8 +4,8 @@
 #include "driver/Expect.h"
 #include "driver/Npy.h"
 #include "driver/RunArgs.h"
+#include "driver/Threads.h"
 #include "ir/diagnostics/Diagnostics.h"
-#include <thread>
 
 using namespace mlir;
 using namespace tk;
@@ -230,8 +230,7 @@ interp::Options Command::makeOptions() const {
   interp::Options how;
   how.checks = options.checks;
   how.errorBounds = !options.bounds.empty();
-  how.threads =
-      options.threads ? options.threads : std::max(std::thread::hardware_concurrency(), 1u);
+  how.threads = threadsOrAll(options.threads);
   how.sms = options.sms;
   how.order = options.order;
   how.seed = options.seed;

@@ -2,8 +2,10 @@
 
 #include "driver/Units.h"
 #include "backends/metadata/Metadata.h"
+#include "backends/nvptx/Nvptx.h"
 #include "backends/target/Targets.h"
 #include "driver/Crash.h"
+#include "driver/Threads.h"
 #include "driver/TuningTable.h"
 #include "frontend/Parser.h"
 #include "llvm/ADT/StringExtras.h"
@@ -242,9 +244,8 @@ static bool oneAfterTheOther(const CompileOptions &options) {
 }
 
 static unsigned numThreads(const CompileOptions &options, size_t units) {
-  unsigned threads =
-      options.jobs ? unsigned(options.jobs) : std::max(1u, std::thread::hardware_concurrency());
-  return oneAfterTheOther(options) ? 1 : unsigned(std::min<size_t>(threads, units));
+  size_t threads = threadsOrAll(unsigned(options.jobs));
+  return oneAfterTheOther(options) ? 1 : unsigned(std::min(threads, units));
 }
 
 static void compileUnit(const CompileOptions &options, const Input &input, const Unit &unit,
@@ -259,13 +260,11 @@ static void compileUnit(const CompileOptions &options, const Input &input, const
   });
 }
 
-/// GNU make's job server, or of what speaks its protocol; null without one. LLVM's client prints a
+/// The job server; null without one. LLVM's client prints a
 /// warning where there is none to reach, as in each recipe that make does not hand its pipe to.
 static llvm::JobserverClient *findJobserver() {
-  const char *flags = getenv("MAKEFLAGS");
-  StringRef auth = StringRef(flags ? flags : "").rsplit("--jobserver-auth=").second;
-  auth = auth.take_until([](char c) { return c == ' '; });
-  auto [read, write] = auth.split(',');
+  StringRef path = jobserverAddress();
+  auto [read, write] = path.split(',');
   // Nothing but a pipe: make closes its own to recipes that it does not count, and leaves the numbers.
   auto isPipe = [](StringRef text, int mode) {
     int fd = -1;
@@ -274,7 +273,6 @@ static llvm::JobserverClient *findJobserver() {
            (fcntl(fd, F_GETFL) & O_ACCMODE) == mode;
   };
   struct stat info;
-  StringRef path = auth;
   bool isThere = path.consume_front("fifo:")
                      ? stat(path.str().c_str(), &info) == 0 && S_ISFIFO(info.st_mode)
                      : isPipe(read, O_RDONLY) && isPipe(write, O_WRONLY);
@@ -311,11 +309,9 @@ std::vector<UnitOutcome> tk::compileUnits(const CompileOptions &options, const I
         server->release(std::move(slot));
     }
   };
-  // As large as the main thread's: passes and LLVM recurse.
-  constexpr unsigned stackBytes = 16u << 20;
   std::vector<llvm::thread> threads;
   for (unsigned i = 1; i < numThreads(options, units.size()); ++i)
-    threads.emplace_back(std::optional(stackBytes), work, server != nullptr);
+    threads.emplace_back(std::optional(nvptx::kStackBytes), work, server != nullptr);
   work(/*needsSlot=*/false);
   for (llvm::thread &thread : threads)
     thread.join();

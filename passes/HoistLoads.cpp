@@ -146,6 +146,8 @@ struct HoistLoads : tk::impl::HoistLoadsBase<HoistLoads> {
     getOperation().walk([&](KernelOp kernel) {
       int64_t mostRegisters = registersPerBlock / (kBlocks * warpSize * warpsOf(kernel));
       kernel.walk([&](Block *block) {
+        if (llvm::none_of(*block, [](Operation &op) { return isMeeting(&op); }))
+          return;
         Stretch stretch(*block, mostRegisters);
         for (Operation &op : llvm::make_early_inc_range(*block))
           stretch.visit(op);

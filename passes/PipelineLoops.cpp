@@ -63,6 +63,7 @@ struct Copy {
   tkg::AllocOp alloc;
   tkg::BufType type; // of a slot
   SmallVector<Operation *> address; // what computes the operands, in program order
+  arith::CmpIOp limit; // what makes the mask false with 0 on its right, if anything does
   tkg::AllocOp ring;
   int64_t slotElements = 0;
 };
@@ -112,13 +113,13 @@ std::optional<Copy> LoopPipeline::candidate(tkg::LoadOp load) {
   auto store = load.getResult().hasOneUse() ? dyn_cast<tkg::BufStoreOp>(*load.getResult().user_begin()) : tkg::BufStoreOp();
   auto alloc = store ? store.getBuffer().getDefiningOp<tkg::AllocOp>() : tkg::AllocOp();
   if (alloc && store->getBlock() == loop.getBody() && alloc->getBlock() == loop.getBody())
-    return Copy{load, store, alloc, alloc.getResult().getType(), {}, {}, 0};
+    return Copy{load, store, alloc, alloc.getResult().getType(), {}, {}, {}, 0};
   if (!pipelinesRegisters())
     return std::nullopt;
   auto tile = cast<RankedTensorType>(load.getResult().getType());
   auto type = tkg::BufType::get(load.getContext(), tile.getShape(), tile.getElementType(),
                                 paddedStrides(tile.getShape(), tile.getElementType()));
-  return Copy{load, {}, {}, type, {}, {}, 0};
+  return Copy{load, {}, {}, type, {}, {}, {}, 0};
 }
 
 /// Adds what computes `value` in the loop's body; false when it depends on more than the iteration.
@@ -259,8 +260,7 @@ void LoopPipeline::issue(OpBuilder &builder, Value iteration, Value slot) {
   mapping.map(loop.getInductionVar(), iteration);
   llvm::SmallPtrSet<Operation *, 2> limited;
   for (const Copy &copy : copies)
-    if (arith::CmpIOp compare = limitIn(tkg::LoadOp(copy.load).getMask()))
-      limited.insert(compare);
+    limited.insert(copy.limit);
   llvm::SmallDenseMap<Value, Value, 2> limits;
   auto limitFor = [&](Value limit) {
     Value &made = limits[limit];
@@ -284,7 +284,7 @@ void LoopPipeline::issue(OpBuilder &builder, Value iteration, Value slot) {
   for (const Copy &copy : copies) {
     tkg::LoadOp load = copy.load;
     auto mapped = [&](Value value) { return value ? mapping.lookupOrDefault(value) : Value(); };
-    Value when = limitIn(load.getMask()) ? Value() : exists;
+    Value when = copy.limit ? Value() : exists;
     tkg::AsyncCopyOp::create(builder, load.getLoc(), when, mapped(load.getBase()), mapped(load.getOffset()),
                              mapped(load.getMask()), slotView(builder, copy, slot), load.getVector());
   }
@@ -336,8 +336,10 @@ void LoopPipeline::rewrite() {
   OpBuilder builder(loop);
   Location loc = loop.getLoc();
   Type i32 = builder.getI32Type();
-  for (Copy &copy : copies)
+  for (Copy &copy : copies) {
+    copy.limit = limitIn(copy.load.getMask());
     makeRing(builder, copy);
+  }
   for (int64_t k = 0; k < stages - 1; ++k)
     issue(builder, constant(builder, builder.getI64Type(), k), constant(builder, i32, k));
   SmallVector<Value> inits(loop.getInitArgs());

@@ -47,6 +47,9 @@ bool needsLibdevice(const llvm::Module &module);
 mlir::FailureOr<std::string> emitPtx(llvm::Module &module, const Target &target, int ptxVersion,
                                      mlir::Location loc);
 
+/// Of threads that compile: passes and LLVM recurse.
+inline constexpr unsigned kStackBytes = 16u << 20;
+
 /// Both of these. Kernels go through LLVM by themselves, on so many threads; the text does not depend on how many.
 mlir::FailureOr<std::string> compileToPtx(llvm::Module &module, const Target &target, const std::string &libdevicePath,
                                           int optLevel, unsigned threads, mlir::Location loc);

@@ -26,8 +26,6 @@ using llvm::StringRef;
 /// Where all of a module have fewer, threads cost more than they bring.
 static constexpr unsigned kLeastInstructions = 1500;
 
-static constexpr unsigned kStackBytes = 16u << 20; // LLVM recurses
-
 /// Nothing but the shared memory of a launch, which each text may declare: what is defined would be in several.
 static bool isOnlyDeclared(const llvm::Module &module) {
   auto isNamed = [](const llvm::GlobalVariable &global) { return global.isDeclaration() && global.hasName(); };
@@ -132,26 +130,25 @@ static bool isOfOneKernel(StringRef text) {
 
 /// All kernels; what crashes on a thread stays without a text.
 static std::vector<mlir::FailureOr<std::string>> compileAll(const Job &job, StringRef bitcode, llvm::ArrayRef<std::string> kernels,
-                                                            unsigned threads, std::vector<bool> &crashed) {
+                                                            unsigned threads, std::vector<char> &crashed) {
   std::vector<mlir::FailureOr<std::string>> texts(kernels.size(), mlir::failure());
-  std::vector<char> failures(kernels.size(), false); // of bytes: threads write side by side
+  crashed.assign(kernels.size(), false);
   mlir::ParallelDiagnosticHandler inOrder(job.loc.getContext());
   std::atomic<size_t> next = 0;
   auto work = [&] {
     for (size_t i; (i = next++) < kernels.size();) {
       inOrder.setOrderIDForThread(i);
       llvm::CrashRecoveryContext guard;
-      failures[i] = !guard.RunSafely([&] { texts[i] = job.ofKernel(bitcode, kernels[i]); });
+      crashed[i] = !guard.RunSafely([&] { texts[i] = job.ofKernel(bitcode, kernels[i]); });
       inOrder.eraseOrderIDForThread();
     }
   };
   std::vector<llvm::thread> others;
   for (size_t i = 1; i < std::min<size_t>(threads, kernels.size()); ++i)
-    others.emplace_back(std::optional(kStackBytes), work);
+    others.emplace_back(std::optional(nvptx::kStackBytes), work);
   work();
   for (llvm::thread &other : others)
     other.join();
-  crashed.assign(failures.begin(), failures.end());
   return texts;
 }
 
@@ -164,7 +161,7 @@ mlir::FailureOr<std::string> nvptx::compileToPtx(llvm::Module &module, const Tar
   llvm::SmallString<0> bitcode;
   llvm::raw_svector_ostream stream(bitcode);
   llvm::WriteBitcodeToFile(module, stream, /*ShouldPreserveUseListOrder=*/true);
-  std::vector<bool> crashed;
+  std::vector<char> crashed; // bytes: threads write side by side
   std::vector<mlir::FailureOr<std::string>> texts = compileAll(job, bitcode, kernels, threads, crashed);
   for (size_t i = 0; i < kernels.size(); ++i)
     if (crashed[i]) // once more where the caller sees it, and what LLVM says of it

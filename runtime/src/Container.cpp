@@ -12,13 +12,6 @@ static constexpr unsigned char kMagic[8] = {0x89, 'T', 'K', 'B', '\r', '\n', 0x1
 constexpr uint64_t kHeaderBytes = 128;
 constexpr uint32_t kFormatVersion = 1;
 
-/// Little-endian, as the file is; Bind.cpp asserts that the machine is too.
-template <typename Integer> static Integer readAt(const void *data, size_t at) {
-  Integer value;
-  memcpy(&value, static_cast<const char *>(data) + at, sizeof(value));
-  return value;
-}
-
 static tkc_status failBundle(tkc_error *err, const char *what, uint64_t found, uint64_t needed) {
   return fail(err, TKC_E_CORRUPT, "bundle: %s %llu, needed %llu", what,
               static_cast<unsigned long long>(found), static_cast<unsigned long long>(needed));

@@ -6,7 +6,16 @@
 #include "Sha256.h"
 #include "tkc/runtime.h"
 
+#include <cstring>
+
 namespace tkcrt {
+
+/// Little-endian, as bundles and the images in them are; Bind.cpp asserts that the machine is too.
+template <typename Integer> Integer readAt(const void *data, size_t at) {
+  Integer value;
+  memcpy(&value, static_cast<const char *>(data) + at, sizeof(value));
+  return value;
+}
 
 struct Container {
   uint64_t jsonOffset = 0, jsonBytes = 0;

@@ -1,5 +1,6 @@
 //===- Image.cpp - an image's bytes, when a prepare needs them -------------===//
 #include "Bundle.h"
+#include "Container.h"
 #include "Error.h"
 
 #include <cstring>
@@ -45,14 +46,6 @@ static tkc_status checkDigest(const ImageInfo &info, size_t image, const char *d
               toHex(found).c_str(), toHex(info.digest).c_str());
 }
 
-/// A number of an ELF file, little-endian.
-static uint64_t numberAt(const char *data, uint64_t at, unsigned bytes) {
-  uint64_t value = 0;
-  for (unsigned i = 0; i < bytes; ++i)
-    value |= uint64_t(static_cast<unsigned char>(data[at + i])) << (8 * i);
-  return value;
-}
-
 /// A driver reads where the headers point without asking how long the image is: CUDA 13.0 crashes on half a
 /// cubin. What is no ELF file it refuses.
 static tkc_status checkElf(const ImageInfo &info, size_t image, const char *data, tkc_error *err) {
@@ -65,13 +58,15 @@ static tkc_status checkElf(const ImageInfo &info, size_t image, const char *data
     return at <= info.bytes && bytes <= info.bytes - at;
   };
   auto isWhole = [&](bool isSection) {
-    uint64_t table = numberAt(data, isSection ? 40 : 32, 8);
-    uint64_t each = numberAt(data, isSection ? 58 : 54, 2), count = numberAt(data, isSection ? 60 : 56, 2);
+    uint64_t table = readAt<uint64_t>(data, isSection ? 40 : 32);
+    uint64_t each = readAt<uint16_t>(data, isSection ? 58 : 54);
+    uint64_t count = readAt<uint16_t>(data, isSection ? 60 : 56);
     if (count && (each < (isSection ? 64 : 56) || !isInside(table, each * count)))
       return false;
     for (uint64_t entry = table; count; entry += each, --count) {
-      bool isEmpty = isSection && numberAt(data, entry + 4, 4) == kNoBits;
-      if (!isEmpty && !isInside(numberAt(data, entry + (isSection ? 24 : 8), 8), numberAt(data, entry + 32, 8)))
+      bool isEmpty = isSection && readAt<uint32_t>(data, entry + 4) == kNoBits;
+      if (!isEmpty && !isInside(readAt<uint64_t>(data, entry + (isSection ? 24 : 8)),
+                                readAt<uint64_t>(data, entry + 32)))
         return false;
     }
     return true;

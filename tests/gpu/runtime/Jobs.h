@@ -94,6 +94,8 @@ public:
   }
 
   const tkc::kernel &kernel;
+  int64_t size = 0; ///< of the last fill, and its seed
+  int seed = 0;
 };
 
 /// z = x + y of f32: `add`.
@@ -108,8 +110,6 @@ public:
   int64_t shift = 0;
 
   Array<float> x, y, z;
-  int64_t size = 0;
-  int seed = 0;
 };
 
 /// y = 2 x of f16: `scale`.
@@ -122,8 +122,6 @@ public:
 
 private:
   Array<Half> x, y;
-  int64_t size = 0;
-  int seed = 0;
 };
 
 /// Sums of `size` rows of 200 numbers that lie 256 apart: `row_sums`.
@@ -137,8 +135,6 @@ public:
 
 private:
   Array<float> x, y;
-  int64_t size = 0;
-  int seed = 0;
 };
 
 /// The sum of all, through a workspace that begins as zeros: `total`.
@@ -153,8 +149,6 @@ public:
 private:
   Array<float> x, y;
   std::unique_ptr<Workspace> workspace;
-  int64_t size = 0;
-  int seed = 0;
 };
 
 /// c = a b of f16, of `size` rows: `matmul`, `stream_k`.
@@ -171,7 +165,6 @@ public:
 private:
   Array<Half> a, b, c;
   std::unique_ptr<Workspace> workspace;
-  int64_t size = 0;
   std::vector<int> left, right;
 };
 
