@@ -2,7 +2,8 @@
 
     compile_times.py --tkc=tkc [--slack=2] [--only=TEXT]
 
-The time is that of the whole process `tkc`, without the assembler. The ceilings are what the compiler should
+The time is that of the whole process `tkc`, without the assembler and on one thread, since two on a core with two
+threads of its own slow each other down. The ceilings are what the compiler should
 take on an idle core that does `calibrate` in REFERENCE milliseconds. Each run is set beside a calibration that is
 measured right before it: a slow core, or one whose caches and units other processes share, slows both, and
 the quotient stays. Counted instructions would be steadier, but most virtual machines do not let one count.
@@ -99,7 +100,7 @@ def main():
             if arguments.only not in " ".join((source, *options)):
                 continue
             command = [arguments.tkc, source, *options, "--target=sm_90a", "--emit=ptx",
-                       "-o", os.path.join(folder, "out.ptx")]
+                       "-j1", "-o", os.path.join(folder, "out.ptx")]
             took = least_time(command, arguments.slack * ceiling)
             is_slow = took > arguments.slack * ceiling
             slow += is_slow
