@@ -361,15 +361,19 @@ void Compilation::fromLlvm(llvm::Module &module) {
   llvm::LLVMContext &llvmContext = module.getContext();
   llvmContext.setDiagnosticHandlerCallBack(onLlvmDiagnostic, &loc);
   dropFolders(module);
-  orderUseLists(module);
+  bool isValid = true;
   auto print = [&] {
+    isValid = succeeded(nvptx::verify(module, loc)); // compileToPtx verifies too, but may not be reached
     std::string text;
     llvm::raw_string_ostream os(text);
     module.setModuleIdentifier(stemOf(input.path));
     module.print(os, nullptr);
     return text;
   };
-  if (!record(Stage::Llvm, print))
+  bool isNotLast = record(Stage::Llvm, print);
+  if (!isValid)
+    return fail();
+  if (!isNotLast)
     return;
   setActivity("optimizing and emitting PTX");
   mlir::TimingScope compiling = timing.nest("LLVM: to PTX");

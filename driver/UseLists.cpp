@@ -2,7 +2,6 @@
 
 #include "driver/UseLists.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/IR/Instructions.h"
 #include <numeric>
 
 using namespace tk;
@@ -59,34 +58,3 @@ private:
 } // namespace
 
 void tk::orderUseLists(mlir::ModuleOp module) { MlirOrder{module}; }
-
-void tk::orderUseLists(llvm::Module &module) {
-  llvm::DenseMap<const llvm::User *, unsigned> numbers;
-  for (llvm::Function &function : module)
-    for (llvm::BasicBlock &block : function)
-      for (llvm::Instruction &instruction : block)
-        numbers[&instruction] = unsigned(numbers.size());
-  // Users that are constants have no place in the program; they keep their order behind the rest.
-  auto positionOf = [&](const llvm::Use &use) {
-    auto found = numbers.find(use.getUser());
-    unsigned number = found == numbers.end() ? ~0u : found->second;
-    return Position{number, use.getOperandNo()};
-  };
-  auto sort = [&](llvm::Value &value) {
-    value.sortUseList([&](const llvm::Use &a, const llvm::Use &b) {
-      return positionOf(a) < positionOf(b);
-    });
-  };
-  for (llvm::GlobalVariable &global : module.globals())
-    sort(global);
-  for (llvm::Function &function : module) {
-    sort(function);
-    for (llvm::Argument &argument : function.args())
-      sort(argument);
-    for (llvm::BasicBlock &block : function) {
-      sort(block);
-      for (llvm::Instruction &instruction : block)
-        sort(instruction);
-    }
-  }
-}

@@ -8,7 +8,10 @@
 // What is left out, and why:
 //  * vectorizers of loops and of straight-line code: packed instructions are chosen by the machine passes;
 //  * global value numbering, here and in the code generator: it finds no more than EarlyCSE, and its merging of
-//    addresses across blocks costs registers;
+//    addresses across blocks costs registers; a second EarlyCSE in the code generator finds nothing;
+//  * a second InstCombine: over the examples there are less instructions without it;
+//  * in the code generator, reassociation of sums that are there in another order, which finds next to none in
+//    kernels, merging of loads and stores, which are as wide as they can be, and hoisting of constants;
 //  * jump threading: it copies blocks, and divergent branches are the dearer the more of them there are;
 //  * passes over the call graph: but for a few functions of libdevice, all is inlined.
 //
@@ -42,9 +45,6 @@ using namespace tk;
 /// what a kernel adds up is in registers anyway.
 static constexpr unsigned kMostPromotedAccesses = 16;
 
-/// One round: what a second one would still find, the second of these passes in the pipeline finds.
-static InstCombinePass combining() { return InstCombinePass(InstCombineOptions().setMaxIterations(1)); }
-
 /// Cleans up what the machine passes and inlining leave.
 static FunctionPassManager beforeLoops() {
   FunctionPassManager passes;
@@ -52,7 +52,7 @@ static FunctionPassManager beforeLoops() {
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass());
   passes.addPass(CorrelatedValuePropagationPass());
-  passes.addPass(combining());
+  passes.addPass(InstCombinePass(InstCombineOptions().setMaxIterations(1)));
   passes.addPass(SimplifyCFGPass());
   passes.addPass(ReassociatePass());
   return passes;
@@ -70,7 +70,6 @@ static FunctionPassManager onLoops(int level) {
   counting.addPass(LoopFullUnrollPass(level));
   FunctionPassManager passes;
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(moving), /*UseMemorySSA=*/true));
-  passes.addPass(combining()); // trip counts are plainer after
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(counting)));
   return passes;
 }
@@ -105,8 +104,8 @@ ModulePassManager nvptx::optimizationPasses(PassBuilder &builder, OptimizationLe
 //===----------------------------------------------------------------------===//
 
 /// LLVM's strength reduction of straight-line code saves registers, but compares each of the sums, products and
-/// addresses with each: above these sizes it takes more time than all other passes together.
-static constexpr unsigned kMostInstructions = 3000, kMostCandidates = 400;
+/// addresses with each: at these sizes that begins to be a part of the whole that is felt.
+static constexpr unsigned kMostInstructions = 3000, kMostCandidates = 192;
 
 static bool isLarge(const Function &function) {
   unsigned candidates = 0;
@@ -126,5 +125,6 @@ nvptx::CodegenGate::CodegenGate(Module &module) : context(module.getContext()), 
 nvptx::CodegenGate::~CodegenGate() { context.setOptPassGate(outer); }
 
 bool nvptx::CodegenGate::shouldRunPass(StringRef pass, StringRef unit) const {
-  return pass != "gvn" && (pass != "slsr" || !large.contains(unit));
+  static const StringSet<> idle{"gvn", "early-cse", "nary-reassociate", "load-store-vectorizer", "consthoist"};
+  return !idle.contains(pass) && (pass != "slsr" || !large.contains(unit));
 }

@@ -22,6 +22,7 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/ScopedHashTable.h"
 #include <map>
 
 namespace tk {
@@ -45,12 +46,48 @@ using Tile = llvm::SmallVector<Element>;
 /// For sums and products whose range is known to fit.
 inline constexpr mlir::LLVM::IntegerOverflowFlags kNoWrap = mlir::LLVM::IntegerOverflowFlags::nsw;
 
+/// Bytes that one element takes in memory.
+int64_t bytesOf(mlir::Type machineType);
+/// The words that hold `count` elements: their type and number.
+std::pair<mlir::IntegerType, unsigned> wordsFor(mlir::Type machineType, unsigned count);
+
 /// A device parameter: what the loader computes for it, and its type.
 struct DeviceParam {
   mlir::Attribute value; // contract expression
   mlir::Type type;       // of the LLVM function's argument
   std::string dtype;     // as the description names it: ptr, i64, f32, ...
   unsigned size;         // bytes, and alignment
+};
+
+/// Operations on two values that are not made twice: an address and its parts are asked for once for each register
+/// of a tile, and LLVM would take its time to find that they are one. What is made in a block is of use in it and in
+/// those that it encloses.
+class Made {
+public:
+  using Key = std::tuple<mlir::TypeID, uintptr_t, mlir::Value, mlir::Value>; // operation, flags or type, operands
+  using Table = llvm::ScopedHashTable<Key, mlir::Value>;
+
+  /// The value, from `make` where there is none.
+  mlir::Value once(const Key &key, llvm::function_ref<mlir::Value()> make) {
+    if (mlir::Value known = table.lookup(key))
+      return known;
+    mlir::Value value = make();
+    table.insert(key, value);
+    return value;
+  }
+
+private:
+  friend class MadeScope;
+  Table table;
+};
+
+/// While code goes into a block that does not dominate what follows.
+class MadeScope {
+public:
+  explicit MadeScope(Made &made) : scope(made.table) {}
+
+private:
+  Made::Table::ScopeTy scope;
 };
 
 class Machine {
@@ -65,11 +102,12 @@ private:
   // MachineKernel.cpp: signature, entry, control flow
   void collectParams();
   unsigned paramFor(mlir::Attribute value, mlir::Type type, llvm::StringRef dtype);
-  mlir::LLVM::LLVMFuncOp makeFunction();
+  void makeFunction();
   int32_t blockThreads();
   void attachAttributes(mlir::LLVM::LLVMFuncOp function);
   void makeEntry();
   void collectExactOffsets();
+  void eraseUnused();
   void bindArguments();
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOp(mlir::Operation *op);
@@ -93,11 +131,17 @@ private:
   mlir::Value reg(mlir::Value tile, unsigned index);
   Tile &tileOf(mlir::Value value);
   LinearLayout layoutOf(mlir::Value tile);
+  struct ThreadPart {
+    mlir::Value coordinate; // null: zero
+    int32_t bits;           // those that may be set
+  };
   mlir::Value threadCoordinate(const LinearLayout &layout, unsigned axis);
+  ThreadPart threadPart(const LinearLayout &layout, unsigned axis);
   Element coordinate(const LinearLayout &layout, unsigned axis, unsigned index);
   mlir::Value validity(const LinearLayout &layout, unsigned index, std::optional<unsigned> skip = {});
   mlir::Value ownership(const LinearLayout &layout);
   mlir::Value andOf(mlir::Value a, mlir::Value b);
+  mlir::Value shifted(mlir::Value base, mlir::Value distance);
   void lowerConstant(mlir::Operation *op);
   void lowerShape(mlir::Operation *op);
   void lowerRegisterMove(mlir::Operation *op);
@@ -200,9 +244,6 @@ private:
                                               AccessKind kind);
   void storeElements(mlir::Value pointer, mlir::Value predicate,
                      llvm::ArrayRef<mlir::Value> elements, AccessKind kind);
-  llvm::SmallVector<mlir::Value> toWords(llvm::ArrayRef<mlir::Value> elements);
-  llvm::SmallVector<mlir::Value> fromWords(llvm::ArrayRef<mlir::Value> words, mlir::Type type,
-                                           unsigned count);
   void lowerLoad(tkg::LoadOp op);
   void lowerStore(tkg::StoreOp op);
   mlir::LogicalResult lowerPointerLoad(LoadOp op);
@@ -215,6 +256,13 @@ private:
   void lowerPresent(PresentOp op);
   mlir::Value viewAddress(mlir::Value view);
   mlir::Value firstThread();
+
+  // MachineWords.cpp: elements side by side
+  mlir::Value reinterpret(mlir::Value value, mlir::Type type);
+  mlir::Value together(llvm::ArrayRef<mlir::Value> parts, mlir::Type word);
+  llvm::SmallVector<mlir::Value> toWords(llvm::ArrayRef<mlir::Value> elements);
+  llvm::SmallVector<mlir::Value> fromWords(llvm::ArrayRef<mlir::Value> words, mlir::Type type,
+                                           unsigned count);
 
   // MachineAtomic.cpp: memory that others change
   struct AtomicAccess {
@@ -342,6 +390,19 @@ private:
   llvm::SmallVector<mlir::Value> countedLoop(mlir::Value first, mlir::Value end, mlir::Value step,
                                              mlir::ValueRange carried, LoopBody body);
 
+  /// Op(a, b), or Op(a) of a type, made once.
+  template <class Op> mlir::Value once(mlir::Value a, mlir::Value b) {
+    return made.once({mlir::TypeID::get<Op>(), 0, a, b}, [&] { return Op::create(builder, loc, a, b); });
+  }
+  template <class Op> mlir::Value once(mlir::Value a, mlir::Value b, mlir::LLVM::IntegerOverflowFlags flags) {
+    return made.once({mlir::TypeID::get<Op>(), uintptr_t(flags), a, b},
+                     [&] { return Op::create(builder, loc, a, b, flags); });
+  }
+  template <class Op> mlir::Value once(mlir::Type type, mlir::Value a) {
+    return made.once({mlir::TypeID::get<Op>(), uintptr_t(type.getAsOpaquePointer()), a, mlir::Value()},
+                     [&] { return Op::create(builder, loc, type, a); });
+  }
+
   KernelOp kernel;
   ScalarAnalysis known;
   const Target &target;
@@ -356,8 +417,9 @@ private:
   std::map<std::string, unsigned> paramIndex;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   llvm::DenseMap<mlir::Value, Tile> tiles;
-  std::map<std::pair<std::string, unsigned>, mlir::Value> coordinates;
-  llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> addresses;
+  std::map<LinearLayout, llvm::SmallVector<ThreadPart>> threadParts;
+  mlir::Value shared; // where the block's shared memory begins
+  Made made;
   std::map<std::pair<int64_t, unsigned>, mlir::Value> constants;
   llvm::DenseSet<mlir::Operation *> exactOffsets; // i32 arithmetic known not to wrap
   ContiguityAnalysis contiguity{known};

@@ -52,12 +52,13 @@ Value Machine::replaced(Value pointer, Value predicate, Type word, const AtomicA
                            ValueRange(integer(0, bits)));
   else
     LLVM::BrOp::create(builder, loc, ValueRange(), start);
+  MadeScope inside(made);
   builder.setInsertionPointToEnd(start);
   Value first = atom("ld" + suffix, inner, MemOrder::relaxed, pointer, Value(), {});
   LLVM::BrOp::create(builder, loc, first, loop);
   builder.setInsertionPointToEnd(loop);
-  Value old = loop->getArgument(0), made = change(old);
-  Value found = atom("cas" + suffix, inner, access.order, pointer, Value(), {old, made});
+  Value old = loop->getArgument(0), next = change(old);
+  Value found = atom("cas" + suffix, inner, access.order, pointer, Value(), {old, next});
   Value done = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, found, old);
   LLVM::CondBrOp::create(builder, loc, done, exit, ValueRange(found), loop, ValueRange(found));
   builder.setInsertionPointToEnd(exit);

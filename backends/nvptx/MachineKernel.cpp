@@ -156,16 +156,14 @@ void Machine::attachAttributes(LLVM::LLVMFuncOp function) {
   }
 }
 
-LLVM::LLVMFuncOp Machine::makeFunction() {
+void Machine::makeFunction() {
   SmallVector<Type> types;
   for (const DeviceParam &param : deviceParams)
     types.push_back(param.type);
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
   // The symbol is the kernel's; the kernel goes away in the end.
-  auto made = LLVM::LLVMFuncOp::create(builder, loc, kernel.getSymName(), type);
-  function = made;
-  attachAttributes(made);
-  return made;
+  function = LLVM::LLVMFuncOp::create(builder, loc, kernel.getSymName(), type);
+  attachAttributes(function);
 }
 
 void Machine::makeEntry() {
@@ -214,15 +212,25 @@ void Machine::collectExactOffsets() {
   }
 }
 
+/// Words are taken apart and put together again (MachineWords.cpp), and then nobody asks for the parts.
+void Machine::eraseUnused() {
+  for (Block &block : llvm::reverse(function.getBody()))
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op) && isMemoryEffectFree(&op))
+        op.erase();
+}
+
 FailureOr<LLVM::LLVMFuncOp> Machine::lower() {
   collectExactOffsets();
   collectParams();
-  LLVM::LLVMFuncOp made = makeFunction();
+  makeFunction();
   makeEntry();
   bindArguments();
+  MadeScope all(made);
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
-  return made;
+  eraseUnused();
+  return function;
 }
 
 //===----------------------------------------------------------------------===//
@@ -250,14 +258,12 @@ static Value gridRegister(OpBuilder &builder, Location loc, int64_t axis, bool c
 }
 
 LogicalResult Machine::lowerBlock(Block &block) {
-  // An address made in this block is of no use after it.
-  auto outer = addresses;
+  MadeScope inner(made);
   for (Operation &op : block.without_terminator()) {
     loc = op.getLoc();
     if (failed(lowerOp(&op)))
       return failure();
   }
-  addresses = outer;
   if (isa<ReturnOp>(block.getTerminator()))
     LLVM::ReturnOp::create(builder, loc, ValueRange());
   return success();
@@ -448,14 +454,17 @@ LogicalResult Machine::lowerFor(scf::ForOp op) {
   Value more = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, index, trips);
   LLVM::CondBrOp::create(builder, loc, more, body, ValueRange(), exit, ValueRange());
   builder.setInsertionPointToEnd(body);
-  scalars[op.getInductionVar()] = index;
-  unflatten(op.getRegionIterArgs(), header->getArguments().drop_front());
-  if (failed(lowerBlock(*op.getBody())))
-    return failure();
-  SmallVector<Value> next{LLVM::AddOp::create(builder, loc, index, integer(1, 64),
-                                              LLVM::IntegerOverflowFlags::nsw)};
-  llvm::append_range(next, flatten(op.getBody()->getTerminator()->getOperands()));
-  LLVM::BrOp::create(builder, loc, next, header);
+  {
+    MadeScope inside(made);
+    scalars[op.getInductionVar()] = index;
+    unflatten(op.getRegionIterArgs(), header->getArguments().drop_front());
+    if (failed(lowerBlock(*op.getBody())))
+      return failure();
+    SmallVector<Value> next{LLVM::AddOp::create(builder, loc, index, integer(1, 64),
+                                                LLVM::IntegerOverflowFlags::nsw)};
+    llvm::append_range(next, flatten(op.getBody()->getTerminator()->getOperands()));
+    LLVM::BrOp::create(builder, loc, next, header);
+  }
   builder.setInsertionPointToEnd(exit);
   unflatten(op.getResults(), header->getArguments().drop_front());
   return success();
@@ -474,10 +483,13 @@ LogicalResult Machine::lowerWhile(scf::WhileOp op) {
   LLVM::CondBrOp::create(builder, loc, scalar(condition.getCondition()), body, ValueRange(), exit,
                          ValueRange());
   builder.setInsertionPointToEnd(body);
-  unflatten(op.getAfterArguments(), passed);
-  if (failed(lowerBlock(*op.getAfterBody())))
-    return failure();
-  LLVM::BrOp::create(builder, loc, flatten(op.getYieldOp().getOperands()), header);
+  {
+    MadeScope inside(made);
+    unflatten(op.getAfterArguments(), passed);
+    if (failed(lowerBlock(*op.getAfterBody())))
+      return failure();
+    LLVM::BrOp::create(builder, loc, flatten(op.getYieldOp().getOperands()), header);
+  }
   builder.setInsertionPointToEnd(exit);
   unflatten(op.getResults(), passed);
   return success();
@@ -491,6 +503,7 @@ LogicalResult Machine::lowerIf(scf::IfOp op) {
   for (auto [region, block] : {std::pair(&op.getThenRegion(), thenBlock),
                                std::pair(&op.getElseRegion(), elseBlock)}) {
     builder.setInsertionPointToEnd(block);
+    MadeScope inside(made);
     SmallVector<Value> results;
     if (!region->empty()) {
       if (failed(lowerBlock(region->front())))

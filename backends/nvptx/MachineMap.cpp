@@ -125,7 +125,11 @@ LogicalResult Machine::lowerMapAsLoop(MapOp op, unsigned count) {
   SmallVector<Value> operands;
   for (size_t i = 0; i < inputs; ++i)
     operands.push_back(loadLocal(arrays[i], index, types[i]));
-  FailureOr<SmallVector<Value>> results = lowerRegion(op.getBody().front(), operands);
+  FailureOr<SmallVector<Value>> results;
+  {
+    MadeScope inner(made);
+    results = lowerRegion(op.getBody().front(), operands);
+  }
   if (failed(results))
     return failure();
   for (auto [i, value] : llvm::enumerate(*results))

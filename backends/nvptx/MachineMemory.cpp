@@ -12,26 +12,13 @@ using namespace mlir;
 using namespace tk;
 using namespace tk::nvptx;
 
-/// Bytes that one element takes in memory.
-static int64_t bytesOf(Type machineType) {
-  if (isa<LLVM::LLVMPointerType>(machineType))
-    return 8;
-  return machineType.isInteger(1) ? 1 : machineType.getIntOrFloatBitWidth() / 8;
-}
-
-/// base + offset * bytes, made once in each block.
+/// base + offset * bytes.
 Value Machine::moved(Value base, Value offset, int64_t bytes) {
   if (!offset)
     return base;
-  Value &known = addresses[{base, offset}];
-  if (!known) {
-    if (offset.getType().isInteger(32))
-      offset = LLVM::SExtOp::create(builder, loc, builder.getI64Type(), offset);
-    Value scaled = LLVM::MulOp::create(builder, loc, offset, integer(bytes, 64));
-    known = LLVM::GEPOp::create(builder, loc, LLVM::LLVMPointerType::get(context, 1), builder.getI8Type(), base,
-                                ArrayRef<LLVM::GEPArg>{scaled});
-  }
-  return known;
+  if (offset.getType().isInteger(32))
+    offset = once<LLVM::SExtOp>(builder.getI64Type(), offset);
+  return shifted(base, once<LLVM::MulOp>(offset, integer(bytes, 64)));
 }
 
 /// base + offset, the variable part first, so that the registers of a tile share it.
@@ -40,67 +27,7 @@ Value Machine::pointer(Value base, const Element &offset, Type pointee) {
   Value address = moved(moved(base, offset.var, bytes), offset.uniform, bytes);
   if (offset.imm == 0)
     return address;
-  return LLVM::GEPOp::create(builder, loc, LLVM::LLVMPointerType::get(context, 1), builder.getI8Type(), address,
-                             ArrayRef<LLVM::GEPArg>{integer(offset.imm * bytes, 64)});
-}
-
-/// Elements of one access as words of 16, 32 or 64 bits (or one byte in 16).
-SmallVector<Value> Machine::toWords(ArrayRef<Value> elements) {
-  Type type = elements.front().getType();
-  int64_t bytes = bytesOf(type), total = bytes * elements.size();
-  SmallVector<Value> plain;
-  for (Value element : elements) {
-    if (isa<LLVM::LLVMPointerType>(type))
-      element = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), element);
-    else if (type.isInteger(1))
-      element = LLVM::ZExtOp::create(builder, loc, builder.getI8Type(), element);
-    else if (isa<FloatType>(type))
-      element = LLVM::BitcastOp::create(builder, loc, builder.getIntegerType(bytes * 8), element);
-    plain.push_back(element);
-  }
-  if (total == 1)
-    return {LLVM::ZExtOp::create(builder, loc, builder.getI16Type(), plain[0])};
-  int64_t wordBytes = bytes >= 4 ? bytes : std::min<int64_t>(total, 4);
-  int64_t perWord = wordBytes / bytes;
-  if (perWord == 1)
-    return plain;
-  SmallVector<Value> words;
-  auto vectorType = VectorType::get({perWord}, builder.getIntegerType(bytes * 8));
-  for (size_t first = 0; first < plain.size(); first += perWord) {
-    Value vector = LLVM::PoisonOp::create(builder, loc, vectorType);
-    for (int64_t i = 0; i < perWord; ++i)
-      vector = LLVM::InsertElementOp::create(builder, loc, vector, plain[first + i], integer(i, 32));
-    words.push_back(LLVM::BitcastOp::create(builder, loc, builder.getIntegerType(wordBytes * 8), vector));
-  }
-  return words;
-}
-
-SmallVector<Value> Machine::fromWords(ArrayRef<Value> words, Type type, unsigned count) {
-  int64_t bytes = bytesOf(type);
-  SmallVector<Value> plain;
-  Type integerType = builder.getIntegerType(bytes * 8);
-  for (Value word : words) {
-    int64_t wordBytes = word.getType().getIntOrFloatBitWidth() / 8;
-    int64_t perWord = count == 1 ? 1 : wordBytes / bytes;
-    if (count == 1 && wordBytes > bytes) {
-      plain.push_back(LLVM::TruncOp::create(builder, loc, integerType, word));
-    } else if (perWord == 1) {
-      plain.push_back(word);
-    } else {
-      Value vector = LLVM::BitcastOp::create(builder, loc, VectorType::get({perWord}, integerType), word);
-      for (int64_t i = 0; i < perWord; ++i)
-        plain.push_back(LLVM::ExtractElementOp::create(builder, loc, vector, integer(i, 32)));
-    }
-  }
-  for (Value &element : plain) {
-    if (isa<LLVM::LLVMPointerType>(type))
-      element = LLVM::IntToPtrOp::create(builder, loc, type, element);
-    else if (type.isInteger(1))
-      element = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, element, integer(0, 8));
-    else if (isa<FloatType>(type))
-      element = LLVM::BitcastOp::create(builder, loc, type, element);
-  }
-  return plain;
+  return shifted(address, integer(offset.imm * bytes, 64));
 }
 
 /// Words at `pointer`, all of type `word`.
@@ -137,12 +64,10 @@ Value Machine::zeroOf(Type type) {
 
 SmallVector<Value> Machine::loadElements(Value pointer, Value predicate, Value fill, Type type,
                                          unsigned count, AccessKind kind) {
-  if (!fill)
-    fill = zeroOf(type);
-  SmallVector<Value> fills = toWords(SmallVector<Value>(count, fill));
+  auto [word, number] = wordsFor(type, count);
+  SmallVector<Value> fills = fill ? toWords(SmallVector<Value>(count, fill)) : SmallVector<Value>(number, zeroOf(word));
   bool byte = count * bytesOf(type) == 1;
-  return fromWords(loadWords(pointer, predicate, fills, kind, byte, fills.front().getType()), type,
-                   count);
+  return fromWords(loadWords(pointer, predicate, fills, kind, byte, word), type, count);
 }
 
 void Machine::storeElements(Value pointer, Value predicate, ArrayRef<Value> elements,

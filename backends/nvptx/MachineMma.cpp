@@ -54,8 +54,7 @@ SmallVector<Value> Machine::fragmentWords(const Fragments &fragments, unsigned s
                                   : reg(fragments.operand, i + j));
     Value word = elements[0];
     if (fragments.pack > 1 || (!word.getType().isF64() && !word.getType().isInteger(32)))
-      word = fragments.pack == 1 ? LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), word).getResult()
-                                 : toWords(elements)[0];
+      word = fragments.pack == 1 ? reinterpret(word, builder.getI32Type()) : toWords(elements)[0];
     words.push_back(word);
   }
   return words;
@@ -156,8 +155,7 @@ Machine::MatrixPieces Machine::matrixPieces(const MatrixStep &step, const Fragme
   bool isCut = step.kind == MatrixKind::Tf32 || isFp8;
   for (Value &word : isCut ? MutableArrayRef<Value>(pieces[0]) : MutableArrayRef<Value>()) {
     if (!isFp8 && step.products.size() == 1) { // half way between two it goes to the even one, which no instruction of sm_80 does
-      Value x = LLVM::BitcastOp::create(builder, loc, builder.getF32Type(), word);
-      word = LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), roundedToTf32(x));
+      word = reinterpret(roundedToTf32(reinterpret(word, builder.getF32Type())), builder.getI32Type());
       continue;
     }
     auto [first, second] = isFp8 ? halvesOfFp8(word, operandElement(fragments.operand)) : tf32Pieces(builder, loc, word);
@@ -167,7 +165,7 @@ Machine::MatrixPieces Machine::matrixPieces(const MatrixStep &step, const Fragme
   if (step.isHalf)
     for (SmallVector<Value> &words : pieces)
       for (Value &word : words)
-        word = LLVM::BitcastOp::create(builder, loc, VectorType::get({2}, builder.getF16Type()), word);
+        word = reinterpret(word, VectorType::get({2}, builder.getF16Type()));
   return pieces;
 }
 

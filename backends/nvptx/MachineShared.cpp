@@ -8,9 +8,14 @@ using namespace mlir;
 using namespace tk;
 using namespace tk::nvptx;
 
+/// Lives in the entry block.
 Value Machine::sharedBase() {
-  auto type = LLVM::LLVMPointerType::get(context, 3);
-  return LLVM::AddressOfOp::create(builder, loc, type, kSharedName);
+  if (!shared) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&function.getBody().front());
+    shared = LLVM::AddressOfOp::create(builder, function.getLoc(), LLVM::LLVMPointerType::get(context, 3), kSharedName);
+  }
+  return shared;
 }
 
 /// Where a buffer begins, views included: a constant, and perhaps a run-time part; in bytes.
@@ -20,8 +25,8 @@ Element Machine::bufferStart(Value buffer) {
   while (auto view = buffer.getDefiningOp<tkg::BufViewOp>()) {
     start.imm += int64_t(view.getOffset()) * bytes;
     if (Value index = view.getIndex()) {
-      Value scaled = LLVM::MulOp::create(builder, loc, scalar(index), integer(bytes, 32), kNoWrap);
-      start.var = start.var ? LLVM::AddOp::create(builder, loc, start.var, scaled, kNoWrap).getResult() : scaled;
+      Value scaled = once<LLVM::MulOp>(scalar(index), integer(bytes, 32), kNoWrap);
+      start.var = start.var ? once<LLVM::AddOp>(start.var, scaled, kNoWrap) : scaled;
     }
     buffer = view.getBuffer();
   }
@@ -33,28 +38,20 @@ Element Machine::bufferStart(Value buffer) {
 Element Machine::plus(Element a, const Element &b) {
   a.imm += b.imm;
   if (b.var)
-    a.var = a.var ? LLVM::AddOp::create(builder, loc, a.var, b.var, kNoWrap).getResult() : b.var;
+    a.var = a.var ? once<LLVM::AddOp>(a.var, b.var, kNoWrap) : b.var;
   return a;
 }
 
 Element Machine::times(const Element &a, int64_t factor) {
   Element result{a.var, a.imm * factor};
   if (a.var && factor != 1)
-    result.var = LLVM::MulOp::create(builder, loc, a.var, integer(factor, 32), kNoWrap);
+    result.var = once<LLVM::MulOp>(a.var, integer(factor, 32), kNoWrap);
   return result;
 }
 
 Value Machine::sharedPointer(const Element &offset) {
-  auto type = LLVM::LLVMPointerType::get(context, 3);
-  Value address = sharedBase();
-  auto move = [&](Value distance) {
-    address = LLVM::GEPOp::create(builder, loc, type, builder.getI8Type(), address, ArrayRef<LLVM::GEPArg>{distance});
-  };
-  if (offset.var)
-    move(offset.var);
-  if (offset.imm)
-    move(integer(offset.imm, 32));
-  return address;
+  Value address = offset.var ? shifted(sharedBase(), offset.var) : sharedBase();
+  return offset.imm ? shifted(address, integer(offset.imm, 32)) : address;
 }
 
 /// Byte offset of what register `index` of a tile in `layout` has in the buffer; without the axis
@@ -81,9 +78,10 @@ void Machine::guarded(Value predicate, llvm::function_ref<void()> body) {
   Block *inside = newBlock({}), *after = newBlock({});
   LLVM::CondBrOp::create(builder, loc, predicate, inside, ValueRange(), after, ValueRange());
   builder.setInsertionPointToEnd(inside);
-  auto outer = addresses; // what is made inside is of no use after it
-  body();
-  addresses = outer;
+  {
+    MadeScope inner(made);
+    body();
+  }
   LLVM::BrOp::create(builder, loc, ValueRange(), after);
   builder.setInsertionPointToEnd(after);
 }

@@ -27,6 +27,7 @@ SmallVector<Value> Machine::countedLoop(Value first, Value end, Value step, Valu
   Value more = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, index, end);
   LLVM::CondBrOp::create(builder, loc, more, inside, ValueRange(), after, ValueRange());
   builder.setInsertionPointToEnd(inside);
+  MadeScope inner(made);
   SmallVector<Value> next = body(index, header->getArguments().drop_front());
   next.insert(next.begin(), LLVM::AddOp::create(builder, loc, index, step, kNoWrap));
   LLVM::BrOp::create(builder, loc, next, header);

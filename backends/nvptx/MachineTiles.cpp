@@ -52,7 +52,14 @@ LinearLayout Machine::layoutOf(Value tile) { return tkg::layoutOf(tile.getType()
 Value Machine::andOf(Value a, Value b) {
   if (!a || !b)
     return a ? a : b;
-  return LLVM::AndOp::create(builder, loc, a, b);
+  return once<LLVM::AndOp>(a, b);
+}
+
+/// base + distance, in bytes.
+Value Machine::shifted(Value base, Value distance) {
+  return made.once({TypeID::get<LLVM::GEPOp>(), 0, base, distance}, [&] {
+    return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{distance});
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -62,9 +69,6 @@ Value Machine::andOf(Value a, Value b) {
 /// XOR of the images of the thread's lane and warp bits along `axis`. Bits that follow one another
 /// in both index and image are moved together. Lives in the entry block.
 Value Machine::threadCoordinate(const LinearLayout &layout, unsigned axis) {
-  Value &known = coordinates[{layout.str(), axis}];
-  if (known)
-    return known;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfter(warp.getDefiningOp());
   Value sum;
@@ -87,7 +91,7 @@ Value Machine::threadCoordinate(const LinearLayout &layout, unsigned axis) {
       sum = sum ? LLVM::XOrOp::create(builder, loc, sum, term).getResult() : term;
     }
   }
-  return coordinates[{layout.str(), axis}] = sum;
+  return sum;
 }
 
 /// Bits of the coordinate along `axis` that threads set.
@@ -99,19 +103,26 @@ static int32_t threadBitsOf(const LinearLayout &layout, unsigned axis) {
   return bits;
 }
 
+/// What threads add to the coordinate along `axis`.
+Machine::ThreadPart Machine::threadPart(const LinearLayout &layout, unsigned axis) {
+  SmallVector<ThreadPart> &parts = threadParts[layout];
+  if (parts.empty())
+    for (unsigned i = 0; i < layout.rank(); ++i)
+      parts.push_back({threadCoordinate(layout, i), threadBitsOf(layout, i)});
+  return parts[axis];
+}
+
 /// The coordinate of register `index`. Images of registers and threads rarely share bits; then XOR
 /// is a sum.
 Element Machine::coordinate(const LinearLayout &layout, unsigned axis, unsigned index) {
-  int32_t threadBits = threadBitsOf(layout, axis);
+  auto [var, threadBits] = threadPart(layout, axis);
   int32_t constant = layout.apply(index, 0, 0)[axis];
-  Value var = threadCoordinate(layout, axis);
   if (!var)
     return {Value(), constant};
   int32_t copy = layout.coreSize(axis) - 1; // bits above come from repeats, which add
   if ((constant & copy & threadBits) == 0)
     return {var, constant};
-  Value mixed = LLVM::XOrOp::create(builder, loc, var, integer(constant & copy, 32));
-  return {mixed, constant & ~copy};
+  return {once<LLVM::XOrOp>(var, integer(constant & copy, 32)), constant & ~copy};
 }
 
 /// Whether register `index` holds an element of the true tile, whatever the axis `skip` says; null when
@@ -122,7 +133,7 @@ Value Machine::validity(const LinearLayout &layout, unsigned index, std::optiona
     if (axis == skip)
       continue;
     int32_t side = layout.shape()[axis];
-    int32_t farthest = layout.apply(index, 0, 0)[axis] | threadBitsOf(layout, axis);
+    int32_t farthest = layout.apply(index, 0, 0)[axis] | threadPart(layout, axis).bits;
     if (side == layout.padded(axis) || farthest < side)
       continue;
     Element at = coordinate(layout, axis, index);
@@ -130,8 +141,9 @@ Value Machine::validity(const LinearLayout &layout, unsigned index, std::optiona
     if (!at.var)
       valid = integer(at.imm < side, 1);
     else
-      valid = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, at.var,
-                                   integer(side - at.imm, 32));
+      valid = made.once({TypeID::get<LLVM::ICmpOp>(), uintptr_t(LLVM::ICmpPredicate::slt), at.var, integer(side - at.imm, 32)}, [&] {
+        return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, at.var, integer(side - at.imm, 32));
+      });
     all = andOf(all, valid);
   }
   return all;

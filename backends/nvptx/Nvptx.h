@@ -29,11 +29,17 @@ void addLineTables(mlir::OpPassManager &manager);
 /// Registers LLVM's NVPTX target once; cheap when repeated.
 void initializeLlvm();
 
-/// Machine to LLVM IR, not yet optimized. What has no LLVM operation becomes assembly in `module` itself: a copy
+/// Machine to LLVM IR, neither verified nor optimized. What has no LLVM operation becomes assembly in `module` itself: a copy
 /// would take as long as the translation.
 mlir::FailureOr<std::unique_ptr<llvm::Module>> translateToLlvm(mlir::ModuleOp module,
                                                                llvm::LLVMContext &context,
                                                                const Target &target);
+
+/// Uses in program order, however the module came to be: passes then do the same.
+void orderUses(llvm::Module &module);
+
+/// Fails with TK9006 when LLVM's rules for its IR do not hold.
+mlir::LogicalResult verify(const llvm::Module &module, mlir::Location loc);
 
 /// Links what is called from libdevice (read only when something is), then runs LLVM's passes (LlvmPasses.h) at
 /// `optLevel` (0 to 3). `libdevicePath` may be empty when nothing is called.

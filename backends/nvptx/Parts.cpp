@@ -78,7 +78,8 @@ struct Job {
   mlir::Location loc;
 
   mlir::FailureOr<std::string> ofModule(llvm::Module &part) const {
-    if (failed(nvptx::optimize(part, target, libdevice, optLevel, loc)))
+    nvptx::orderUses(part);
+    if (failed(nvptx::verify(part, loc)) || failed(nvptx::optimize(part, target, libdevice, optLevel, loc)))
       return mlir::failure();
     return nvptx::emitPtx(part, target, /*ptxVersion=*/0, loc);
   }
@@ -160,7 +161,7 @@ mlir::FailureOr<std::string> nvptx::compileToPtx(llvm::Module &module, const Tar
     return job.ofModule(module);
   llvm::SmallString<0> bitcode;
   llvm::raw_svector_ostream stream(bitcode);
-  llvm::WriteBitcodeToFile(module, stream, /*ShouldPreserveUseListOrder=*/true);
+  llvm::WriteBitcodeToFile(module, stream);
   std::vector<char> crashed; // bytes: threads write side by side
   std::vector<mlir::FailureOr<std::string>> texts = compileAll(job, bitcode, kernels, threads, crashed);
   for (size_t i = 0; i < kernels.size(); ++i)

@@ -17,6 +17,7 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -234,7 +235,7 @@ nvptx::translateToLlvm(ModuleOp module, llvm::LLVMContext &context, const Target
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
   module.getContext()->appendDialectRegistry(registry);
-  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(module, context, "tkc");
+  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(module, context, "tkc", /*disableVerification=*/true);
   if (!result) {
     emit<diag::TranslationFailed>(module.getLoc(), "MLIR's translation gave up");
     return failure();
@@ -244,4 +245,12 @@ nvptx::translateToLlvm(ModuleOp module, llvm::LLVMContext &context, const Target
   if (description)
     setDescription(*result, *description);
   return result;
+}
+
+LogicalResult nvptx::verify(const llvm::Module &module, Location loc) {
+  std::string reason;
+  llvm::raw_string_ostream os(reason);
+  if (llvm::verifyModule(module, &os))
+    return emit<diag::TranslationFailed>(loc, StringRef(reason).rtrim());
+  return success();
 }

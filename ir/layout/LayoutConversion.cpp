@@ -145,6 +145,16 @@ std::optional<Index> LayoutConversion::sourceOf(const Index &index) const {
 bool LayoutConversion::isRenaming() const {
   if (means > ConversionKind::Registers)
     return false;
+  if (linear) { // places add up, so that the bits tell
+    for (InDim dim : {InDim::Register, InDim::Lane, InDim::Warp})
+      for (unsigned bit = 0; bit < dst.numBits(dim); ++bit) {
+        Index from = sourceOfBit(dim, bit), same;
+        same.set(dim, int32_t(1) << bit);
+        if (from.lane != same.lane || from.warp != same.warp || (dim != InDim::Register && from.reg != 0))
+          return false;
+      }
+    return true;
+  }
   for (int32_t reg = 0; reg < dst.numRegisters(); ++reg) {
     std::optional<int32_t> common;
     for (int32_t warp = 0; warp < dst.numWarps(); ++warp)

@@ -268,10 +268,11 @@ Coords LinearLayout::unpack(uint32_t element) const {
 uint32_t LinearLayout::applyCore(const Index &index) const {
   uint32_t element = 0;
   const uint32_t *basis = packed.begin();
-  for (InDim dim : kInDims)
-    for (unsigned bit = 0; bit < numBits(dim); ++bit, ++basis)
-      if (index.get(dim) >> bit & 1)
-        element ^= *basis;
+  for (InDim dim : kInDims) {
+    for (uint32_t set = uint32_t(index.get(dim)) & ((1u << numBits(dim)) - 1); set != 0; set &= set - 1)
+      element ^= basis[llvm::countr_zero(set)];
+    basis += numBits(dim);
+  }
   return element;
 }
 

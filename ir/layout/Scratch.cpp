@@ -82,18 +82,15 @@ std::vector<RegisterVector> tk::vectorAccesses(const LinearLayout &offsets, int6
   return accesses;
 }
 
-bool tk::isOwner(const LinearLayout &tile, int32_t lane, int32_t warp) {
-  return !(uint32_t(lane) & tile.ownerMask(InDim::Lane)) && !(uint32_t(warp) & tile.ownerMask(InDim::Warp));
-}
-
 /// Each access is the first one shifted by XOR: other banks, but no two of them one.
 Wavefronts tk::wavefrontsIn(const LinearLayout &memory, const LinearLayout &tile, int64_t elementBytes,
                             bool isStore) {
   LinearLayout offsets = offsetsIn(memory, tile);
   std::vector<RegisterVector> accesses = vectorAccesses(offsets, kMaxAccessBytes / elementBytes);
+  uint32_t copies = isStore ? tile.ownerMask(InDim::Lane) : 0; // lanes that others write for
   SmallVector<std::optional<int64_t>> addresses;
   for (int32_t lane = 0; lane < tile.numLanes(); ++lane)
-    addresses.push_back(isStore && !isOwner(tile, lane, 0)
+    addresses.push_back(uint32_t(lane) & copies
                             ? std::optional<int64_t>()
                             : offsets.apply(accesses.front().front(), lane, 0)[0] * elementBytes);
   Wavefronts one = wavefrontsOf(addresses, int64_t(accesses.front().size()) * elementBytes);

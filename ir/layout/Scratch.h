@@ -38,9 +38,6 @@ using RegisterVector = llvm::SmallVector<int32_t, 8>;
 /// The accesses of a thread to what `offsets` names, each offset once, as wide as possible.
 std::vector<RegisterVector> vectorAccesses(const LinearLayout &offsets, int64_t maxVector);
 
-/// Does a thread with these numbers hold no copy of what a lower one holds?
-bool isOwner(const LinearLayout &tile, int32_t lane, int32_t warp);
-
 /// Of all accesses of the first warp: by owners alone if `isStore`.
 Wavefronts wavefrontsIn(const LinearLayout &memory, const LinearLayout &tile, int64_t elementBytes, bool isStore);
 

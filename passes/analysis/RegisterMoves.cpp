@@ -104,30 +104,48 @@ static OriginOf originOf(Operation *op) {
       .Default([](Operation *) { return OriginOf(); });
 }
 
-static bool isInside(ArrayRef<int32_t> coords, const LinearLayout &layout) {
-  for (auto [c, side] : llvm::zip(coords, layout.shape()))
-    if (c >= side)
-      return false;
-  return true;
-}
-
 namespace {
+/// Coordinates by register and thread. The bits of both meet in the core, where bases are added without carry;
+/// repeats, which registers alone have, come on top.
+class Places {
+public:
+  explicit Places(const LinearLayout &layout) : shape(layout.shape()) {
+    for (int32_t reg = 0; reg < layout.numRegisters(); ++reg) {
+      core.push_back(layout.apply(reg % layout.numCoreElements(), 0, 0));
+      repeat.push_back(layout.apply(reg, 0, 0));
+      for (auto [all, inCore] : llvm::zip(repeat.back(), core.back()))
+        all -= inCore;
+    }
+  }
+  int32_t numRegisters() const { return int32_t(core.size()); }
+  /// `thread`: what register 0 of the thread holds.
+  Coords at(int32_t reg, ArrayRef<int32_t> thread) const {
+    Coords coords(thread);
+    for (auto [coordinate, inCore, more] : llvm::zip(coords, core[reg], repeat[reg]))
+      coordinate = (coordinate ^ inCore) + more;
+    return coords;
+  }
+  bool isInside(ArrayRef<int32_t> coords) const {
+    return llvm::all_of(llvm::zip(coords, shape), [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); });
+  }
+
+private:
+  SmallVector<int32_t> shape;
+  SmallVector<Coords> core, repeat;
+};
+
 /// Finds the registers that hold the wanted elements, thread by thread: after each thread fewer are left.
 class Search {
 public:
-  Search(Operation *op, OriginOf origin) : origin(std::move(origin)), result(layoutOf(op->getResult(0))) {
-    for (Value operand : op->getOperands())
-      operands.push_back(layoutOf(operand));
-    candidates.resize(result.numRegisters());
-  }
+  Search(Operation *op, OriginOf origin);
   std::optional<SmallVector<RegisterSource>> run();
 
 private:
-  bool narrow(int32_t reg, int32_t lane, int32_t warp);
+  bool narrow(int32_t reg, ArrayRef<Coords> threads);
 
   OriginOf origin;
-  LinearLayout result;
-  SmallVector<LinearLayout> operands;
+  SmallVector<LinearLayout> layouts; // of the result and of the operands
+  SmallVector<Places> places;
   /// Of each register of the result, the operand and its registers still possible; none yet: any.
   struct Candidates {
     bool known = false;
@@ -138,32 +156,43 @@ private:
 };
 } // namespace
 
-bool Search::narrow(int32_t reg, int32_t lane, int32_t warp) {
-  Coords at = result.apply(reg, lane, warp);
-  if (!isInside(at, result))
+Search::Search(Operation *op, OriginOf origin) : origin(std::move(origin)) {
+  layouts.push_back(layoutOf(op->getResult(0)));
+  for (Value operand : op->getOperands())
+    layouts.push_back(layoutOf(operand));
+  for (const LinearLayout &layout : layouts)
+    places.emplace_back(layout);
+  candidates.resize(places[0].numRegisters());
+}
+
+/// `threads`: what register 0 of one thread holds, of the result and of the operands.
+bool Search::narrow(int32_t reg, ArrayRef<Coords> threads) {
+  Coords at = places[0].at(reg, threads[0]);
+  if (!places[0].isInside(at))
     return true;
   Origin from = origin(at);
   Candidates &left = candidates[reg];
-  const LinearLayout &layout = operands[from.operand];
-  auto holds = [&](int32_t candidate) { return layout.apply(candidate, lane, warp) == from.coords; };
-  if (left.known) {
-    llvm::erase_if(left.registers, [&](int32_t candidate) { return !holds(candidate); });
-    return left.operand == from.operand && !left.registers.empty();
+  const Places &held = places[from.operand + 1];
+  if (!left.known) {
+    left.known = true;
+    left.operand = from.operand;
+    left.registers = llvm::to_vector(llvm::seq(held.numRegisters()));
   }
-  left.known = true;
-  left.operand = from.operand;
-  for (int32_t candidate = 0; candidate < layout.numRegisters(); ++candidate)
-    if (holds(candidate))
-      left.registers.push_back(candidate);
-  return !left.registers.empty();
+  llvm::erase_if(left.registers,
+                 [&](int32_t candidate) { return held.at(candidate, threads[from.operand + 1]) != from.coords; });
+  return left.operand == from.operand && !left.registers.empty();
 }
 
 std::optional<SmallVector<RegisterSource>> Search::run() {
-  for (int32_t warp = 0; warp < result.numWarps(); ++warp)
-    for (int32_t lane = 0; lane < result.numLanes(); ++lane)
-      for (int32_t reg = 0; reg < result.numRegisters(); ++reg)
-        if (!narrow(reg, lane, warp))
+  for (int32_t warp = 0; warp < layouts[0].numWarps(); ++warp)
+    for (int32_t lane = 0; lane < layouts[0].numLanes(); ++lane) {
+      SmallVector<Coords> threads;
+      for (const LinearLayout &layout : layouts)
+        threads.push_back(layout.apply(0, lane, warp));
+      for (int32_t reg = 0; reg < places[0].numRegisters(); ++reg)
+        if (!narrow(reg, threads))
           return std::nullopt;
+    }
   SmallVector<RegisterSource> sources;
   for (const Candidates &left : candidates)
     sources.push_back({left.operand, left.registers.empty() ? 0 : left.registers.front()});

@@ -128,15 +128,17 @@ static SharedAccesses ofMatrices(tkg::BufType type, int64_t start, const LinearL
 static SharedAccesses atStrides(tkg::BufType type, int64_t start, const LinearLayout &layout, int64_t vector,
                                 bool isStore) {
   int64_t bytes = type.getElementBytes();
+  // What others write for.
+  uint32_t copies = isStore ? layout.ownerMask(InDim::Register) : 0, laneCopies = isStore ? layout.ownerMask(InDim::Lane) : 0;
   SharedAccesses all;
   for (int32_t reg = 0; reg < layout.numRegisters(); reg += int32_t(vector)) {
-    if (isStore && uint32_t(reg % layout.numCoreElements()) & layout.ownerMask(InDim::Register))
+    if (uint32_t(reg % layout.numCoreElements()) & copies)
       continue;
     SmallVector<std::optional<int64_t>> addresses;
     for (int32_t lane = 0; lane < layout.numLanes(); ++lane) {
       Coords at = layout.apply(reg, lane, 0);
       std::optional<int64_t> &address = addresses.emplace_back();
-      if (!layout.isValid(at) || (isStore && !isOwner(layout, lane, 0)))
+      if (!layout.isValid(at) || uint32_t(lane) & laneCopies)
         continue;
       address = start;
       for (auto [axis, coordinate] : llvm::enumerate(at))

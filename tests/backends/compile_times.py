@@ -1,12 +1,12 @@
 """Compiles kernels to PTX and compares the processor time with a ceiling.
 
-    compile_times.py --tkc=tkc [--slack=2] [--only=TEXT]
+    compile_times.py --tkc=tkc --llc=llc [--slack=2] [--only=TEXT]
 
 The time is that of the whole process `tkc`, without the assembler and on one thread, since two on a core with two
-threads of its own slow each other down. The ceilings are what the compiler should
-take on an idle core that does `calibrate` in REFERENCE milliseconds. Each run is set beside a calibration that is
-measured right before it: a slow core, or one whose caches and units other processes share, slows both, and
-the quotient stays. Counted instructions would be steadier, but most virtual machines do not let one count.
+threads of its own slow each other down. The ceilings are what the compiler took, on an idle core on which llc
+compiles `REFERENCE` in REFERENCE_MS. Each run is set beside one of llc right before it, which is work of the same
+kind by the same code: a slow core, or one whose caches and units other processes share, slows both, and the
+quotient stays. Counted instructions would be steadier, but most virtual machines do not let one count.
 Noise adds time to a run and rarely takes any, so the first run that is fast enough ends the matter, and a kernel
 is too slow when none of RUNS is. `--slack` times the ceiling fails. Prints a line a kernel.
 """
@@ -22,7 +22,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "..", "examples")
 RUNS, SLACK = 12, 2
-REFERENCE = 40
+REFERENCE_MS = 40
 STRIPS = """kernel add[T: dtype = f32](in x: T[N], in y: T[N], out z: T[N]) @grid(cdiv(N, 65536)) {
     let i = program_id(0) * 65536
     z[i +: 65536] = x[i +: 65536] + y[i +: 65536]
@@ -43,27 +43,41 @@ kernel turn[T: dtype = f32](in x: T[M, N], out y: T[N, M]) @grid(cdiv(M, 256)) {
 """
 
 
+REFERENCE = """define ptx_kernel void @work{0}(ptr addrspace(1) %p, ptr addrspace(1) %q, i32 %n) {{
+  %v0 = load float, ptr addrspace(1) %p
+{1}  store float %v{2}, ptr addrspace(1) %q
+  ret void
+}}
+"""
+STEP = """  %a{0} = add i32 %n, {2}
+  %w{0} = zext i32 %a{0} to i64
+  %g{0} = getelementptr float, ptr addrspace(1) %p, i64 %w{0}
+  %l{0} = load float, ptr addrspace(1) %g{0}
+  %c{0} = fcmp olt float %l{0}, %v{1}
+  %m{0} = fmul float %l{0}, %v{1}
+  %v{0} = select i1 %c{0}, float %m{0}, float %l{0}
+"""
+
+
+def reference_module(functions=10, steps=20):
+    """LLVM IR for llc, always the same."""
+    parts = ['target triple = "nvptx64-nvidia-cuda"\n']
+    for number in range(functions):
+        body = "".join(STEP.format(i, i - 1, (i + number) * 7919 % 4096) for i in range(1, steps))
+        parts.append(REFERENCE.format(number, body, steps - 1))
+    return "".join(parts)
+
+
 def kernels(strips):
     """Source, options and ceiling in milliseconds."""
-    for name, options, ceiling in (("01_vector_add", "vector_add", 15), ("02_softmax", "softmax", 30),
-                                   ("03_matmul", "matmul", 60),
-                                   ("06_attention", "attention -D T=f16 -D D=64 -D CAUSAL=false", 120)):
+    for name, options, ceiling in (("01_vector_add", "vector_add", 15), ("02_softmax", "softmax", 20),
+                                   ("03_matmul", "matmul", 75),
+                                   ("06_attention", "attention -D T=f16 -D D=64 -D CAUSAL=false", 145)):
         yield os.path.join(EXAMPLES, name + ".tk"), ("-k", *options.split()), ceiling
     for kernel in ("add", "softmax", "best", "turn"):
         for warps in (1, 4, 32):
             for dtype in ("f32", "f16"):
                 yield strips, ("-k", kernel, "-D", "T=" + dtype, f"--warps={warps}"), 1000
-
-
-def calibrate():
-    """Milliseconds of a fixed amount of work of a compiler's kind: small objects, tables, sorting."""
-    before = time.process_time()
-    table = {}
-    for i in range(40000):
-        key = i * 7919 % 10007, i & 63
-        table[key] = table.get(key, 0) + i
-    sorted(table.items(), key=lambda item: (item[1] & 1023, item[0]))
-    return 1000 * (time.process_time() - before)
 
 
 def milliseconds(command):
@@ -75,11 +89,11 @@ def milliseconds(command):
     return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def least_time(command, limit):
+def least_time(command, reference, limit):
     """On the reference core, of as many runs as it takes to come below `limit`."""
     least = float("inf")
     for _ in range(RUNS):
-        least = min(least, milliseconds(command) * REFERENCE / calibrate())
+        least = min(least, REFERENCE_MS / milliseconds(reference) * milliseconds(command))
         if least <= limit:
             break
     return least
@@ -88,6 +102,7 @@ def least_time(command, limit):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tkc", required=True)
+    parser.add_argument("--llc", required=True)
     parser.add_argument("--slack", type=float, default=SLACK)
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
@@ -96,12 +111,16 @@ def main():
         strips = os.path.join(folder, "strips.tk")
         with open(strips, "w", encoding="utf-8") as file:
             file.write(STRIPS)
+        module = os.path.join(folder, "reference.ll")
+        with open(module, "w", encoding="utf-8") as file:
+            file.write(reference_module())
+        reference = [arguments.llc, "-O3", "-mcpu=sm_80", module, "-o", os.path.join(folder, "reference.ptx")]
         for source, options, ceiling in kernels(strips):
             if arguments.only not in " ".join((source, *options)):
                 continue
             command = [arguments.tkc, source, *options, "--target=sm_90a", "--emit=ptx",
                        "-j1", "-o", os.path.join(folder, "out.ptx")]
-            took = least_time(command, arguments.slack * ceiling)
+            took = least_time(command, reference, arguments.slack * ceiling)
             is_slow = took > arguments.slack * ceiling
             slow += is_slow
             print(f"{' '.join((os.path.basename(source), *options))}: {took:.0f} ms of {ceiling:.0f}"
