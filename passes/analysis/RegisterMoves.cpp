@@ -178,9 +178,11 @@ bool Search::narrow(int32_t reg, ArrayRef<Coords> threads) {
     left.operand = from.operand;
     left.registers = llvm::to_vector(llvm::seq(held.numRegisters()));
   }
+  if (left.operand != from.operand)
+    return false;
   llvm::erase_if(left.registers,
                  [&](int32_t candidate) { return held.at(candidate, threads[from.operand + 1]) != from.coords; });
-  return left.operand == from.operand && !left.registers.empty();
+  return !left.registers.empty();
 }
 
 std::optional<SmallVector<RegisterSource>> Search::run() {

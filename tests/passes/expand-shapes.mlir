@@ -62,3 +62,16 @@ tk.kernel @stay(%n: i64) attributes {contract = #contract} {
       tensor<32x1xf32, #tkg.layout<"register=[], lane=[[1,0],[2,0],[4,0],[8,0],[16,0]], warp=[[0,0]]">> -> tensor<32x2xf32, #pair>
   tk.return
 }
+
+// Element 0 is in any of 16 registers of the first part, element 4 in the one register of the second: no one register
+// leads to both, and the second part has no register 15.
+// CHECK-LABEL: tk.kernel @uneven(
+// CHECK: tkg.buf_load
+tk.kernel @uneven(%n: i64) attributes {contract = #contract} {
+  %a = arith.constant dense<1.0> : tensor<4xf32, #tkg.layout<"register=[[0],[0],[0],[0]], lane=[[1],[2],[0],[0],[0]], warp=[[0]]">>
+  %b = arith.constant dense<2.0> : tensor<4xf32, #tkg.layout<"register=[], lane=[[1],[2],[0],[0],[0]], warp=[[0]]">>
+  %c = tk.cat %a, %b axis 0 : tensor<4xf32, #tkg.layout<"register=[[0],[0],[0],[0]], lane=[[1],[2],[0],[0],[0]], warp=[[0]]">>,
+      tensor<4xf32, #tkg.layout<"register=[], lane=[[1],[2],[0],[0],[0]], warp=[[0]]">>
+      -> tensor<8xf32, #tkg.layout<"register=[], lane=[[4],[1],[2],[0],[0]], warp=[[0]]">>
+  tk.return
+}
