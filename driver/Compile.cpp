@@ -361,19 +361,16 @@ void Compilation::fromLlvm(llvm::Module &module) {
   llvm::LLVMContext &llvmContext = module.getContext();
   llvmContext.setDiagnosticHandlerCallBack(onLlvmDiagnostic, &loc);
   dropFolders(module);
-  bool isValid = true;
+  if (failed(nvptx::verify(module, [&](StringRef symbol) { return locationOf(symbol); })))
+    return fail();
   auto print = [&] {
-    isValid = succeeded(nvptx::verify(module, loc)); // compileToPtx verifies too, but may not be reached
     std::string text;
     llvm::raw_string_ostream os(text);
     module.setModuleIdentifier(stemOf(input.path));
     module.print(os, nullptr);
     return text;
   };
-  bool isNotLast = record(Stage::Llvm, print);
-  if (!isValid)
-    return fail();
-  if (!isNotLast)
+  if (!record(Stage::Llvm, print))
     return;
   setActivity("optimizing and emitting PTX");
   mlir::TimingScope compiling = timing.nest("LLVM: to PTX");

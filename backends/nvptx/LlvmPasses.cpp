@@ -2,14 +2,13 @@
 //
 // The machine passes emit straight-line code on scalars in SSA form, with loops around it. LLVM's default
 // pipeline goes over it a dozen times for what inlining and unrolling bring forth in programs of many small
-// functions. Here each kind of pass runs where it finds something in kernels. Measured over the examples, the
-// code is that of the default pipeline within a thousandth of its instructions, made in a third of the time.
+// functions. Here each kind of pass runs once, where it finds something in kernels.
 //
 // What is left out, and why:
 //  * vectorizers of loops and of straight-line code: packed instructions are chosen by the machine passes;
 //  * global value numbering, here and in the code generator: it finds no more than EarlyCSE, and its merging of
 //    addresses across blocks costs registers; a second EarlyCSE in the code generator finds nothing;
-//  * a second InstCombine: over the examples there are less instructions without it;
+//  * a second InstCombine: over the examples there are fewer instructions without it;
 //  * in the code generator, reassociation of sums that are there in another order, which finds next to none in
 //    kernels, merging of loads and stores, which are as wide as they can be, and hoisting of constants;
 //  * jump threading: it copies blocks, and divergent branches are the dearer the more of them there are;

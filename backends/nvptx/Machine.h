@@ -59,12 +59,12 @@ struct DeviceParam {
   unsigned size;         // bytes, and alignment
 };
 
-/// Operations on two values that are not made twice: an address and its parts are asked for once for each register
-/// of a tile, and LLVM would take its time to find that they are one. What is made in a block is of use in it and in
-/// those that it encloses.
+/// Operations of addresses, masks and words that are not made twice: each register of a tile asks for them, and LLVM
+/// would take its time to find that they are one. What is made in a block is of use in it and in those that it
+/// encloses.
 class Made {
 public:
-  using Key = std::tuple<mlir::TypeID, uintptr_t, mlir::Value, mlir::Value>; // operation, flags or type, operands
+  using Key = std::tuple<mlir::TypeID, uintptr_t, mlir::Value, mlir::Value>; // operation; flags, type or predicate; operands
   using Table = llvm::ScopedHashTable<Key, mlir::Value>;
 
   /// The value, from `make` where there is none.
@@ -141,6 +141,7 @@ private:
   mlir::Value validity(const LinearLayout &layout, unsigned index, std::optional<unsigned> skip = {});
   mlir::Value ownership(const LinearLayout &layout);
   mlir::Value andOf(mlir::Value a, mlir::Value b);
+  mlir::Value compared(mlir::LLVM::ICmpPredicate predicate, mlir::Value a, mlir::Value b);
   mlir::Value shifted(mlir::Value base, mlir::Value distance);
   void lowerConstant(mlir::Operation *op);
   void lowerShape(mlir::Operation *op);

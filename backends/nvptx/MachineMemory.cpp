@@ -147,7 +147,7 @@ bool Machine::isReadonly(Value pointer) {
 }
 
 Value Machine::firstThread() {
-  return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, thread, integer(0, 32));
+  return compared(LLVM::ICmpPredicate::eq, thread, integer(0, 32));
 }
 
 /// Through a scalar pointer, or a tile of pointers that has no common base.

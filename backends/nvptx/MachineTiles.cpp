@@ -32,13 +32,12 @@ Value Machine::integer(int64_t value, unsigned bits) {
 Value Machine::materialize(const Element &element) {
   Value sum = element.var;
   if (element.uniform)
-    sum = sum ? LLVM::AddOp::create(builder, loc, sum, element.uniform, LLVM::IntegerOverflowFlags::none).getResult()
-              : element.uniform;
+    sum = sum ? once<LLVM::AddOp>(sum, element.uniform) : element.uniform;
   if (!sum)
     return integer(element.imm, 32);
   if (element.imm == 0)
     return sum;
-  return LLVM::AddOp::create(builder, loc, sum, integer(element.imm, 32), LLVM::IntegerOverflowFlags::none);
+  return once<LLVM::AddOp>(sum, integer(element.imm, 32));
 }
 
 Value Machine::scalar(Value value) { return scalars.at(value); }
@@ -53,6 +52,11 @@ Value Machine::andOf(Value a, Value b) {
   if (!a || !b)
     return a ? a : b;
   return once<LLVM::AndOp>(a, b);
+}
+
+Value Machine::compared(LLVM::ICmpPredicate predicate, Value a, Value b) {
+  return made.once({TypeID::get<LLVM::ICmpOp>(), uintptr_t(predicate), a, b},
+                   [&] { return LLVM::ICmpOp::create(builder, loc, predicate, a, b); });
 }
 
 /// base + distance, in bytes.
@@ -137,14 +141,8 @@ Value Machine::validity(const LinearLayout &layout, unsigned index, std::optiona
     if (side == layout.padded(axis) || farthest < side)
       continue;
     Element at = coordinate(layout, axis, index);
-    Value valid;
-    if (!at.var)
-      valid = integer(at.imm < side, 1);
-    else
-      valid = made.once({TypeID::get<LLVM::ICmpOp>(), uintptr_t(LLVM::ICmpPredicate::slt), at.var, integer(side - at.imm, 32)}, [&] {
-        return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, at.var, integer(side - at.imm, 32));
-      });
-    all = andOf(all, valid);
+    all = andOf(all, at.var ? compared(LLVM::ICmpPredicate::slt, at.var, integer(side - at.imm, 32))
+                            : integer(at.imm < side, 1));
   }
   return all;
 }
@@ -156,9 +154,8 @@ Value Machine::ownership(const LinearLayout &layout) {
     uint32_t mask = layout.ownerMask(dim);
     if (mask == 0)
       continue;
-    Value bits =
-        LLVM::AndOp::create(builder, loc, dim == InDim::Lane ? lane : warp, integer(mask, 32));
-    all = andOf(all, LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, bits, integer(0, 32)));
+    Value bits = once<LLVM::AndOp>(dim == InDim::Lane ? lane : warp, integer(mask, 32));
+    all = andOf(all, compared(LLVM::ICmpPredicate::eq, bits, integer(0, 32)));
   }
   return all;
 }

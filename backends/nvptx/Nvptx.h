@@ -35,11 +35,11 @@ mlir::FailureOr<std::unique_ptr<llvm::Module>> translateToLlvm(mlir::ModuleOp mo
                                                                llvm::LLVMContext &context,
                                                                const Target &target);
 
-/// Uses in program order, however the module came to be: passes then do the same.
+/// Instructions as users in program order, however the module came to be: passes then do the same.
 void orderUses(llvm::Module &module);
 
-/// Fails with TK9006 when LLVM's rules for its IR do not hold.
-mlir::LogicalResult verify(const llvm::Module &module, mlir::Location loc);
+/// Fails with TK9006 when LLVM's rules for its IR do not hold; at the place of the function, or of the module ("").
+mlir::LogicalResult verify(const llvm::Module &module, llvm::function_ref<mlir::Location(llvm::StringRef)> locationOf);
 
 /// Links what is called from libdevice (read only when something is), then runs LLVM's passes (LlvmPasses.h) at
 /// `optLevel` (0 to 3). `libdevicePath` may be empty when nothing is called.
@@ -56,7 +56,7 @@ mlir::FailureOr<std::string> emitPtx(llvm::Module &module, const Target &target,
 /// Of threads that compile: passes and LLVM recurse.
 inline constexpr unsigned kStackBytes = 16u << 20;
 
-/// Both of these. Kernels go through LLVM by themselves, on so many threads; the text does not depend on how many.
+/// Both of these, of a verified module. Kernels go through LLVM by themselves, on so many threads; the text does not depend on how many.
 mlir::FailureOr<std::string> compileToPtx(llvm::Module &module, const Target &target, const std::string &libdevicePath,
                                           int optLevel, unsigned threads, mlir::Location loc);
 

@@ -247,10 +247,11 @@ nvptx::translateToLlvm(ModuleOp module, llvm::LLVMContext &context, const Target
   return result;
 }
 
-LogicalResult nvptx::verify(const llvm::Module &module, Location loc) {
+LogicalResult nvptx::verify(const llvm::Module &module, llvm::function_ref<Location(StringRef)> locationOf) {
   std::string reason;
   llvm::raw_string_ostream os(reason);
-  if (llvm::verifyModule(module, &os))
-    return emit<diag::TranslationFailed>(loc, StringRef(reason).rtrim());
-  return success();
+  if (!llvm::verifyModule(module, &os))
+    return success();
+  auto wrong = llvm::find_if(module, [](const llvm::Function &function) { return llvm::verifyFunction(function); });
+  return emit<diag::TranslationFailed>(locationOf(wrong == module.end() ? "" : wrong->getName()), StringRef(reason).rtrim());
 }

@@ -109,7 +109,7 @@ namespace {
 /// repeats, which registers alone have, come on top.
 class Places {
 public:
-  explicit Places(const LinearLayout &layout) : shape(layout.shape()) {
+  explicit Places(const LinearLayout &layout) {
     for (int32_t reg = 0; reg < layout.numRegisters(); ++reg) {
       core.push_back(layout.apply(reg % layout.numCoreElements(), 0, 0));
       repeat.push_back(layout.apply(reg, 0, 0));
@@ -125,12 +125,8 @@ public:
       coordinate = (coordinate ^ inCore) + more;
     return coords;
   }
-  bool isInside(ArrayRef<int32_t> coords) const {
-    return llvm::all_of(llvm::zip(coords, shape), [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); });
-  }
 
 private:
-  SmallVector<int32_t> shape;
   SmallVector<Coords> core, repeat;
 };
 
@@ -168,20 +164,21 @@ Search::Search(Operation *op, OriginOf origin) : origin(std::move(origin)) {
 /// `threads`: what register 0 of one thread holds, of the result and of the operands.
 bool Search::narrow(int32_t reg, ArrayRef<Coords> threads) {
   Coords at = places[0].at(reg, threads[0]);
-  if (!places[0].isInside(at))
+  if (!layouts[0].isValid(at))
     return true;
   Origin from = origin(at);
   Candidates &left = candidates[reg];
   const Places &held = places[from.operand + 1];
-  if (!left.known) {
-    left.known = true;
-    left.operand = from.operand;
-    left.registers = llvm::to_vector(llvm::seq(held.numRegisters()));
-  }
-  if (left.operand != from.operand)
+  auto holds = [&](int32_t candidate) { return held.at(candidate, threads[from.operand + 1]) == from.coords; };
+  if (left.known && left.operand != from.operand)
     return false;
-  llvm::erase_if(left.registers,
-                 [&](int32_t candidate) { return held.at(candidate, threads[from.operand + 1]) != from.coords; });
+  if (left.known) {
+    llvm::erase_if(left.registers, [&](int32_t candidate) { return !holds(candidate); });
+    return !left.registers.empty();
+  }
+  left.known = true;
+  left.operand = from.operand;
+  llvm::append_range(left.registers, llvm::make_filter_range(llvm::seq(held.numRegisters()), holds));
   return !left.registers.empty();
 }
 

@@ -7,8 +7,9 @@ threads of its own slow each other down. The ceilings are what the compiler took
 compiles `REFERENCE` in REFERENCE_MS. Each run is set beside one of llc right before it, which is work of the same
 kind by the same code: a slow core, or one whose caches and units other processes share, slows both, and the
 quotient stays. Counted instructions would be steadier, but most virtual machines do not let one count.
-Noise adds time to a run and rarely takes any, so the first run that is fast enough ends the matter, and a kernel
-is too slow when none of RUNS is. `--slack` times the ceiling fails. Prints a line a kernel.
+Noise adds time to a run and rarely takes any, so the least times of both are compared: a kernel is too slow when
+that of RUNS runs is, and the first pair of least times that is fast enough ends the matter. `--slack` times the
+ceiling fails. Prints a line a kernel.
 """
 
 import argparse
@@ -91,12 +92,13 @@ def milliseconds(command):
 
 def least_time(command, reference, limit):
     """On the reference core, of as many runs as it takes to come below `limit`."""
-    least = float("inf")
+    least = least_reference = float("inf")
     for _ in range(RUNS):
-        least = min(least, REFERENCE_MS / milliseconds(reference) * milliseconds(command))
-        if least <= limit:
+        least_reference = min(least_reference, milliseconds(reference))
+        least = min(least, milliseconds(command))
+        if least * REFERENCE_MS / least_reference <= limit:
             break
-    return least
+    return least * REFERENCE_MS / least_reference
 
 
 def main():

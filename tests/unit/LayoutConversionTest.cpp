@@ -49,3 +49,37 @@ TEST_CASE("a permutation of three axes takes their repeats along", "[layout]") {
   CHECK(turned.reps(0) == 1);
   CHECK(turned.shape().vec() == std::vector<int32_t>{2, 4, 12});
 }
+
+TEST_CASE("a conversion renames registers where each thread has what it needs in the same ones", "[layout]") {
+  std::vector<LinearLayout> layouts;
+  for (llvm::StringRef text :
+       {"register=[[1],[2]], lane=[[4],[8]], warp=[[0]]", "register=[[2],[1]], lane=[[4],[8]], warp=[[0]]",
+        "register=[[1],[2],[0]], lane=[[4],[8]], warp=[[0]]", "register=[[1],[2]], lane=[[8],[4]], warp=[[0]]",
+        "register=[[5],[2]], lane=[[4],[8]], warp=[[0]]", "register=[[1],[2],[4],[8]], lane=[[0],[0]], warp=[[0]]",
+        "register=[[1],[2],[4]], lane=[[4],[8]], warp=[[0]]", "register=[[1],[2]], lane=[[4],[8]], warp=[[4]]",
+        "register=[[1],[2]], lane=[[5],[8]], warp=[[0]]", "register=[[1],[2],[8]], lane=[[4],[0]], warp=[[8]]"})
+    for (int32_t repeats : {1, 3})
+      for (int32_t pads : {0, 3}) {
+        LinearLayout layout = parsed(text);
+        if (repeats > 1)
+          layout = llvm::cantFail(layout.withRepeats({Repeat{0, repeats}}));
+        layouts.push_back(llvm::cantFail(layout.withShape({layout.padded(0) - pads})));
+      }
+  int renamings = 0;
+  for (const LinearLayout &src : layouts)
+    for (const LinearLayout &dst : layouts) {
+      if (src.shape() != dst.shape())
+        continue;
+      LayoutConversion map = llvm::cantFail(LayoutConversion::create(src, dst));
+      bool renames = map.kind() <= ConversionKind::Registers;
+      for (int32_t reg = 0; renames && reg < dst.numRegisters(); ++reg)
+        for (int32_t place = 0; place < dst.numLanes() * dst.numWarps(); ++place) {
+          int32_t lane = place % dst.numLanes(), warp = place / dst.numLanes();
+          std::optional<Index> first = map.sourceOf(Index{reg, 0, 0, 0, 0}), from = map.sourceOf(Index{reg, lane, warp, 0, 0});
+          renames &= from && from->lane == lane && from->warp == warp && first && first->reg == from->reg;
+        }
+      CHECK(map.isRenaming() == renames);
+      renamings += renames;
+    }
+  CHECK(renamings > int(layouts.size()));
+}
