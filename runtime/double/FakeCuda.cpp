@@ -251,9 +251,23 @@ bool readExtra(void **extra, uintptr_t end, std::vector<unsigned char> &out) {
   return true;
 }
 
+/// The parameter buffer that the loader names behind the pointers to each parameter: this double
+/// does not know how many of them the code has.
+void readPointers(void **params, FakeCuda::Launch &launch) {
+  void **end = params;
+  while (*end)
+    ++end;
+  auto *begin = static_cast<unsigned char *>(end[-2]);
+  launch.params.assign(begin, static_cast<unsigned char *>(end[-1]));
+  for (; params != end - 2; ++params)
+    launch.offsets.push_back(static_cast<size_t>(static_cast<unsigned char *>(*params) - begin));
+}
+
 int record(FakeCuda::Launch launch, void **params, void **extra, uintptr_t end) {
-  if (params || !readExtra(extra, end, launch.params))
+  if ((params && extra) || !readExtra(extra, end, launch.params))
     return kInvalidValue;
+  if (params)
+    readPointers(params, launch);
   fake->launches.push_back(launch);
   return 0;
 }
@@ -267,6 +281,7 @@ int fakeLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gr
                  {blockX, blockY, blockZ},
                  sharedBytes,
                  stream,
+                 {},
                  {}},
                 params, extra, 0);
 }
@@ -279,6 +294,7 @@ int fakeHipModuleLaunchKernel(void *function, unsigned gridX, unsigned gridY, un
                  {blockX, blockY, blockZ},
                  sharedBytes,
                  stream,
+                 {},
                  {}},
                 params, extra, 3);
 }
@@ -290,6 +306,7 @@ int fakeLaunchKernelEx(const void *opaque, void *function, void **params, void *
                           {config.blockX, config.blockY, config.blockZ},
                           config.sharedBytes,
                           config.stream,
+                          {},
                           {}};
   launch.isExtended = true;
   for (unsigned i = 0; i < config.attributeCount; ++i) {

@@ -19,6 +19,7 @@ struct FakeCuda {
     unsigned grid[3], block[3], sharedBytes;
     void *stream;
     std::vector<unsigned char> params;
+    std::vector<size_t> offsets; ///< of the parameters in it, where each was passed by a pointer
     unsigned cluster[3] = {1, 1, 1};
     bool isCooperative = false, isProgrammatic = false, isExtended = false;
   };

@@ -81,7 +81,7 @@ static const char *missingFor(const tkc_driver &driver, const VariantInfo &varia
   if (countsBlocks && !(variant.clusterBlocks() > 1 ? gpu.occupancyClusters != nullptr
                                                     : gpu.occupancyBlocks != nullptr))
     return "a driver that tells the occupancy";
-  if (!variant.tensorMaps.empty() && !gpu.tensorMapEncodeTiled)
+  if (!variant.tensorMaps.empty() && (!gpu.tensorMapEncodeTiled || !gpu.launchKernelEx))
     return "a driver with tensor maps";
   return nullptr;
 }

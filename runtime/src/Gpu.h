@@ -79,7 +79,7 @@ enum LaunchAttributeId : int {
 struct LaunchConfig {
   unsigned grid[3], block[3], sharedBytes;
   CUstream stream;
-  LaunchAttribute *attributes;
+  const LaunchAttribute *attributes;
   unsigned attributeCount;
 };
 

@@ -2,6 +2,8 @@
 #include "Error.h"
 #include "Kernel.h"
 
+#include <cstdio>
+
 namespace tkcrt {
 
 /// Dynamic shared memory beyond this total needs the function's consent (CUDA programming guide).
@@ -56,26 +58,36 @@ static tkc_status loadHipModule(tkc_kernel &kernel, size_t image, CUlibrary &out
   return TKC_OK;
 }
 
-/// Where the driver can tell: do the JSON's parameters end where the code's do?
+/// Where the driver can tell: are the JSON's parameters the code's, in number, size and place? The
+/// place of tensor maps is the code's affair: what is aligned to more than 16 bytes is so in the
+/// constant bank, where the parameters of sm_90 begin at 0x210, and not in the buffer.
 static tkc_status checkParams(const Gpu &gpu, const KernelInfo &info, const VariantInfo &variant,
                               CUkernel handle, tkc_error *err) {
   if (!gpu.kernelGetParamInfo)
     return TKC_OK;
-  size_t found = 0, count = 0;
-  for (size_t i = 0, offset, bytes; i < TKC_MAX_PARAM_BYTES; ++i) {
-    if (gpu.kernelGetParamInfo(handle, i, &offset, &bytes) != kCudaSuccess)
-      break; // the driver's way to say that there are no more
-    found = offset + bytes > found ? offset + bytes : found;
-    count = i + 1;
+  auto refuse = [&](size_t index, const char *inJson, const char *inCode) {
+    return fail(err, TKC_E_ABI,
+                "kernel `%s`: variant `%s`: parameter %zu is %s in the JSON, %s in the code: they "
+                "are not of one compile",
+                info.name.c_str(), variant.id.c_str(), index, inJson, inCode);
+  };
+  auto describe = [](char(&text)[64], size_t bytes, size_t at) -> const char * {
+    snprintf(text, sizeof(text), "%zu bytes at %zu", bytes, at);
+    return text;
+  };
+  char inJson[64], inCode[64];
+  size_t at = 0, bytes = 0, index = 0;
+  for (const ParamSpec &param : variant.params) {
+    describe(inJson, param.size, param.at);
+    if (gpu.kernelGetParamInfo(handle, index, &at, &bytes) != kCudaSuccess)
+      return refuse(index, inJson, "not there"); // the driver's way to say that there are no more
+    if (bytes != param.size || (variant.tensorMaps.empty() && at != param.at))
+      return refuse(index, inJson, describe(inCode, bytes, at));
+    ++index;
   }
-  size_t needed =
-      variant.params.empty() ? 0 : variant.params.back().at + variant.params.back().size;
-  if (found == needed)
-    return TKC_OK;
-  return fail(err, TKC_E_ABI,
-              "kernel `%s`: the JSON of variant `%s` has %zu bytes of parameters, its code takes "
-              "%zu (%zu parameters): they are not of one compile",
-              info.name.c_str(), variant.id.c_str(), needed, found, count);
+  if (gpu.kernelGetParamInfo(handle, index, &at, &bytes) == kCudaSuccess)
+    return refuse(index, "not there", describe(inCode, bytes, at));
+  return TKC_OK;
 }
 
 static tkc_status checkResources(const tkc_kernel &kernel, const VariantInfo &variant,

@@ -83,6 +83,9 @@ struct Term {
 };
 
 /// One entry of the device's parameter buffer.
+/// Entries of a variant's `params`.
+constexpr size_t kMaxParams = 4096;
+
 struct ParamSpec {
   enum class Kind : uint8_t { Pointer, ScalarBits, Integer, TensorMap };
   Kind kind = Kind::Integer;

@@ -120,7 +120,7 @@ bool readParams(Reader &reader, const Json &json, NameTable &names, KernelInfo &
   if (!list)
     return false;
   Reader::Scope inner(reader, "list");
-  if (!reader.isArray(*list, 0, 4096))
+  if (!reader.isArray(*list, 0, kMaxParams))
     return false;
   int64_t end = 0;
   for (size_t i = 0; i < list->size(); ++i) {

@@ -6,29 +6,23 @@
 
 namespace tkcrt {
 
-static CUresult launchPlain(const tkc_driver &driver, const tkc_launch &launch, CUstream stream,
-                            void **extra) {
+/// The parameters as one buffer, which must have the code's own offsets.
+static CUresult launchPlain(const tkc_driver &driver, const tkc_launch &launch, CUstream stream) {
+  size_t bytes = launch.param_bytes;
+  uintptr_t end = driver.isHip() ? kHipLaunchParamEnd : kLaunchParamEnd;
+  void *extra[] = {reinterpret_cast<void *>(kLaunchParamBuffer), launch.params,
+                   reinterpret_cast<void *>(kLaunchParamBufferBytes), &bytes,
+                   reinterpret_cast<void *>(end)};
   return driver.gpu.launchKernel(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
                                  launch.block[0], launch.block[1], launch.block[2],
-                                 launch.dynamic_smem, stream, nullptr, extra);
+                                 launch.dynamic_smem, stream, nullptr, bytes ? extra : nullptr);
 }
 
-static CUresult launchExtended(const tkc_driver &driver, const tkc_launch &launch, CUstream stream,
-                               void **extra) {
-  LaunchAttribute attributes[3];
-  memset(attributes, 0, sizeof(attributes));
-  LaunchConfig config{};
-  config.attributes = attributes;
-  bool isCluster = false;
-  for (int axis = 0; axis < 3; ++axis) {
-    config.grid[axis] = launch.grid[axis];
-    config.block[axis] = launch.block[axis];
-    isCluster |= launch.cluster[axis] > 1;
-  }
-  config.sharedBytes = launch.dynamic_smem;
-  config.stream = stream;
-  if (isCluster) {
-    LaunchAttribute &attribute = attributes[config.attributeCount++];
+/// Fills what the launch asks for besides a grid, up to three attributes.
+static unsigned fillAttributes(const tkc_launch &launch, LaunchAttribute *attributes) {
+  unsigned count = 0;
+  if (launch.cluster[0] > 1 || launch.cluster[1] > 1 || launch.cluster[2] > 1) {
+    LaunchAttribute &attribute = attributes[count++] = {};
     attribute.id = kLaunchCluster;
     memcpy(attribute.value.cluster, launch.cluster, sizeof(launch.cluster));
   }
@@ -36,28 +30,53 @@ static CUresult launchExtended(const tkc_driver &driver, const tkc_launch &launc
       {TKC_COOPERATIVE, kLaunchCooperative}, {TKC_PDL, kLaunchProgrammaticSerialization}};
   for (const auto &[flag, id] : flags)
     if (launch.flags & flag) {
-      LaunchAttribute &attribute = attributes[config.attributeCount++];
+      LaunchAttribute &attribute = attributes[count++] = {};
       attribute.id = id;
       attribute.value.flag = 1;
     }
-  return driver.gpu.launchKernelEx(&config, launch.function, nullptr, extra);
+  return count;
+}
+
+/// A pointer to each parameter, so that the driver puts it where the code has it.
+static CUresult launchExtended(const tkc_driver &driver, const VariantInfo &variant,
+                               const tkc_launch &launch, CUstream stream,
+                               const LaunchAttribute *attributes, unsigned attributeCount) {
+  LaunchConfig config{};
+  for (int axis = 0; axis < 3; ++axis) {
+    config.grid[axis] = launch.grid[axis];
+    config.block[axis] = launch.block[axis];
+  }
+  config.sharedBytes = launch.dynamic_smem;
+  config.stream = stream;
+  config.attributes = attributes;
+  config.attributeCount = attributeCount;
+  // A driver reads as many as the code has. One that records does not know how many those are: for
+  // it the buffer's begin and end follow, and a null.
+  void *params[kMaxParams + 3];
+  char *begin = static_cast<char *>(launch.params);
+  size_t count = 0;
+  for (const ParamSpec &param : variant.params)
+    params[count++] = begin + param.at;
+  params[count++] = begin;
+  params[count++] = begin + launch.param_bytes;
+  params[count] = nullptr;
+  return driver.gpu.launchKernelEx(&config, launch.function,
+                                   launch.param_bytes ? params : nullptr, nullptr);
 }
 
 static tkc_status submitGpu(const tkc_kernel &kernel, const tkc_launch &launch, CUstream stream,
                             tkc_error *err) {
   const tkc_driver &driver = *kernel.bundle->driver;
-  bool isExtended = (launch.flags & (TKC_PDL | TKC_COOPERATIVE)) || launch.cluster[0] > 1 ||
-                    launch.cluster[1] > 1 || launch.cluster[2] > 1;
+  const VariantInfo &variant = kernel.info->variants[static_cast<size_t>(launch.variant)];
+  LaunchAttribute attributes[3];
+  unsigned count = fillAttributes(launch, attributes);
+  bool isExtended = count || !variant.tensorMaps.empty();
   if (isExtended && !driver.gpu.launchKernelEx)
     return fail(err, TKC_E_UNSUPPORTED, "kernel `%s`: tkc_submit: the launch is of another driver",
                 kernel.info->name.c_str());
-  size_t bytes = launch.param_bytes;
-  uintptr_t end = driver.isHip() ? kHipLaunchParamEnd : kLaunchParamEnd;
-  void *extra[] = {reinterpret_cast<void *>(kLaunchParamBuffer), launch.params,
-                   reinterpret_cast<void *>(kLaunchParamBufferBytes), &bytes,
-                   reinterpret_cast<void *>(end)};
-  CUresult result = isExtended ? launchExtended(driver, launch, stream, bytes ? extra : nullptr)
-                               : launchPlain(driver, launch, stream, bytes ? extra : nullptr);
+  CUresult result = isExtended
+                        ? launchExtended(driver, variant, launch, stream, attributes, count)
+                        : launchPlain(driver, launch, stream);
   if (result == kCudaSuccess)
     return succeed(err);
   char what[192] = "kernel `";

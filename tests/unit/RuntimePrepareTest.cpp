@@ -336,9 +336,23 @@ TEST_CASE("the code's parameters are compared where the driver can tell", "[runt
                                     {{"at", 8}, {"size", 4}, {"type", "i32"}, {"value", "N"}}}}};
   loader.cuda.params = {{0, 8}, {8, 4}};
   loader.load(json);
-  loader.cuda.params = {{0, 8}, {8, 8}};
-  CHECK(loader.prepare("k") == TKC_E_ABI);
-  CHECK_THAT(loader.text(), Contains("12 bytes") && Contains("16"));
+  struct Case {
+    std::vector<std::pair<size_t, size_t>> params;
+    const char *text;
+  };
+  const Case cases[] = {
+      {{{0, 8}, {8, 8}}, "parameter 1 is 4 bytes at 8 in the JSON, 8 bytes at 8 in the code"},
+      {{{0, 8}, {12, 4}}, "parameter 1 is 4 bytes at 8 in the JSON, 4 bytes at 12 in the code"},
+      {{{0, 8}}, "parameter 1 is 4 bytes at 8 in the JSON, not there in the code"},
+      {{{0, 8}, {8, 4}, {12, 4}}, "parameter 2 is not there in the JSON, 4 bytes at 12 in the code"},
+      {{{0, 4}, {4, 8}}, "parameter 0 is 8 bytes at 0 in the JSON, 4 bytes at 0 in the code"},
+  };
+  for (const Case &c : cases) {
+    INFO(c.text);
+    loader.cuda.params = c.params;
+    CHECK(loader.prepare("k") == TKC_E_ABI);
+    CHECK_THAT(loader.text(), Contains(c.text) && Contains("not of one compile"));
+  }
 }
 
 TEST_CASE("contexts: the primary is retained, the caller's is used, none is left", "[runtime]") {

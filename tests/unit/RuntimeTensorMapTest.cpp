@@ -52,6 +52,20 @@ TEST_CASE("a tensor map is encoded into the parameters", "[runtime][tensor_map]"
   CHECK(loader.cuda.launches.at(0).params.size() == 136);
 }
 
+TEST_CASE("a tensor map lies where the code has it", "[runtime][tensor_map]") {
+  Loader loader;
+  loader.cuda.knowsParams = true;
+  loader.cuda.params = {{48, 128}, {176, 8}}; // ptxas 13.0 for sm_90: .param .align 64
+  loader.load(mapKernel());
+  REQUIRE(loader.encode({Tensor{at(0x10010), TKC_F16, {100, 72}, {80, 1}}}) == TKC_OK);
+  REQUIRE(loader.submit() == TKC_OK);
+  const FakeCuda::Launch &launch = loader.cuda.launches.at(0);
+  CHECK(launch.isExtended);
+  CHECK(launch.params == std::vector<unsigned char>(loader.params, loader.params + 136));
+  CHECK(launch.offsets == std::vector<size_t>{0, 128});
+  CHECK(launch.cluster[0] == 1);
+}
+
 TEST_CASE("what the driver would refuse of a map is said by its rule", "[runtime][tensor_map]") {
   struct Case {
     Tensor a;
