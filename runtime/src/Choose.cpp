@@ -169,8 +169,8 @@ static tkc_status buildTable(tkc_kernel &kernel, const DeviceFacts &device,
 
 /// The configuration that is asked for, or else the table.
 static tkc_status chooseConfigs(tkc_kernel &kernel, const DeviceFacts &device,
-                                const tkc_prepare_desc &desc,
-                                const std::vector<size_t> &usable, tkc_error *err) {
+                                const tkc_prepare_desc &desc, const std::vector<size_t> &usable,
+                                tkc_error *err) {
   const KernelInfo &info = *kernel.info;
   if (desc.config && *desc.config) {
     kernel.config = configIndex(kernel, desc.config);

@@ -60,8 +60,8 @@ static CUresult launchExtended(const tkc_driver &driver, const VariantInfo &vari
   params[count++] = begin;
   params[count++] = begin + launch.param_bytes;
   params[count] = nullptr;
-  return driver.gpu.launchKernelEx(&config, launch.function,
-                                   launch.param_bytes ? params : nullptr, nullptr);
+  return driver.gpu.launchKernelEx(&config, launch.function, launch.param_bytes ? params : nullptr,
+                                   nullptr);
 }
 
 static tkc_status submitGpu(const tkc_kernel &kernel, const tkc_launch &launch, CUstream stream,
@@ -74,9 +74,8 @@ static tkc_status submitGpu(const tkc_kernel &kernel, const tkc_launch &launch, 
   if (isExtended && !driver.gpu.launchKernelEx)
     return fail(err, TKC_E_UNSUPPORTED, "kernel `%s`: tkc_submit: the launch is of another driver",
                 kernel.info->name.c_str());
-  CUresult result = isExtended
-                        ? launchExtended(driver, variant, launch, stream, attributes, count)
-                        : launchPlain(driver, launch, stream);
+  CUresult result = isExtended ? launchExtended(driver, variant, launch, stream, attributes, count)
+                               : launchPlain(driver, launch, stream);
   if (result == kCudaSuccess)
     return succeed(err);
   char what[192] = "kernel `";

@@ -52,9 +52,12 @@ TEST_CASE("an ELF file that is cut off does not reach the driver", "[runtime]") 
     char value;
   };
   // 256 bytes: the header, a section's header at 64, a segment's at 128.
-  std::string whole = std::string("\x7f" "ELF\2\1") + std::string(250, '\0');
-  for (Word word : {Word{32, '\x80'}, Word{40, 64}, Word{54, 56}, Word{56, 1}, Word{58, 64}, Word{60, 1},
-                    Word{64 + 24, '\xc0'}, Word{64 + 32, 64}, Word{128 + 8, '\xc0'}, Word{128 + 32, 32}})
+  std::string whole = std::string("\x7f"
+                                  "ELF\2\1") +
+                      std::string(250, '\0');
+  for (Word word :
+       {Word{32, '\x80'}, Word{40, 64}, Word{54, 56}, Word{56, 1}, Word{58, 64}, Word{60, 1},
+        Word{64 + 24, '\xc0'}, Word{64 + 32, 64}, Word{128 + 8, '\xc0'}, Word{128 + 32, 32}})
     whole[word.at] = word.value;
   auto prepare = [&](const std::string &image) {
     Loader loader;
@@ -68,12 +71,14 @@ TEST_CASE("an ELF file that is cut off does not reach the driver", "[runtime]") 
     return status;
   };
   CHECK(prepare(whole) == TKC_OK);
-  CHECK(prepare("\x7f" "ELF") == TKC_E_CORRUPT);
+  CHECK(prepare("\x7f"
+                "ELF") == TKC_E_CORRUPT);
   for (size_t bytes = 5; bytes < whole.size(); ++bytes)
     CHECK(prepare(whole.substr(0, bytes)) == TKC_E_CORRUPT);
   // Tables and what they name may end where the file does, and not a byte behind.
-  for (Word word : {Word{40, '\xc1'}, Word{32, '\xc9'}, Word{58, 63}, Word{54, 55}, Word{60, 4}, Word{56, 3},
-                    Word{64 + 24, '\xc1'}, Word{64 + 33, 1}, Word{128 + 8, '\xe1'}, Word{128 + 39, '\x80'}}) {
+  for (Word word :
+       {Word{40, '\xc1'}, Word{32, '\xc9'}, Word{58, 63}, Word{54, 55}, Word{60, 4}, Word{56, 3},
+        Word{64 + 24, '\xc1'}, Word{64 + 33, 1}, Word{128 + 8, '\xe1'}, Word{128 + 39, '\x80'}}) {
     std::string damaged = whole;
     damaged[word.at] = word.value;
     CHECK(prepare(damaged) == TKC_E_CORRUPT);
@@ -344,7 +349,8 @@ TEST_CASE("the code's parameters are compared where the driver can tell", "[runt
       {{{0, 8}, {8, 8}}, "parameter 1 is 4 bytes at 8 in the JSON, 8 bytes at 8 in the code"},
       {{{0, 8}, {12, 4}}, "parameter 1 is 4 bytes at 8 in the JSON, 4 bytes at 12 in the code"},
       {{{0, 8}}, "parameter 1 is 4 bytes at 8 in the JSON, not there in the code"},
-      {{{0, 8}, {8, 4}, {12, 4}}, "parameter 2 is not there in the JSON, 4 bytes at 12 in the code"},
+      {{{0, 8}, {8, 4}, {12, 4}},
+       "parameter 2 is not there in the JSON, 4 bytes at 12 in the code"},
       {{{0, 4}, {4, 8}}, "parameter 0 is 8 bytes at 0 in the JSON, 4 bytes at 0 in the code"},
   };
   for (const Case &c : cases) {

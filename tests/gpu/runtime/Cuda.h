@@ -29,6 +29,10 @@ namespace suite {
   X(cuStreamBeginCapture_v2, (void *stream, int mode))                                             \
   X(cuStreamIsCapturing, (void *stream, int *state))                                               \
   X(cuStreamEndCapture, (void *stream, void **graph))                                              \
+  X(cuGraphCreate, (void **graph, unsigned flags))                                                 \
+  X(cuGraphAddKernelNode_v2,                                                                       \
+    (void **node, void *graph, const void *dependencies, size_t count, const void *params))        \
+  X(cuGraphKernelNodeSetAttribute, (void *node, int attribute, const void *value))                 \
   X(cuGraphInstantiateWithFlags, (void **executable, void *graph, unsigned long long flags))       \
   X(cuGraphLaunch, (void *executable, void *stream))                                               \
   X(cuGraphExecDestroy, (void *executable))                                                        \
@@ -39,7 +43,11 @@ namespace suite {
     (int *blocks, void *function, int threads, size_t sharedBytes))                                \
   X(cuLaunchKernel, (void *function, unsigned gridX, unsigned gridY, unsigned gridZ,               \
                      unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,      \
-                     void *stream, void **params, void **extra))
+                     void *stream, void **params, void **extra))                                   \
+  X(cuLaunchKernelEx, (const void *config, void *function, void **params, void **extra))           \
+  X(cuLaunchCooperativeKernel,                                                                     \
+    (void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,              \
+     unsigned blockY, unsigned blockZ, unsigned sharedBytes, void *stream, void **params))
 
 struct Cuda {
 #define SUITE_MEMBER(name, params) int(*name) params = nullptr;

@@ -38,9 +38,8 @@ static void runHere(const Suite &suite, const tkc::bundle &bundle,
 }
 
 static std::string twoContexts(const Suite &suite) {
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-  tkc::kernel first = need(tkc::kernel::prepare(bundle, "add"));
+  Opened opened(suite);
+  tkc::kernel first = opened.prepare("add");
   AddJob job(first, 3000);
   void *own = nullptr, *primary = nullptr;
   SUITE_CALL(cuCtxGetCurrent, &primary);
@@ -50,7 +49,7 @@ static std::string twoContexts(const Suite &suite) {
     Current current(own);
     tkc::prepare_options options;
     options.context = own;
-    runHere(suite, bundle, options);
+    runHere(suite, opened.bundle, options);
   }
   Stream stream(suite);
   job.fill(3000, 6);
@@ -65,8 +64,7 @@ static std::string twoContexts(const Suite &suite) {
 static std::string allDevices(const Suite &suite) {
   int count = 0;
   SUITE_CALL(cuDeviceGetCount, &count);
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
+  Opened opened(suite);
   for (int device = 0; device < count; ++device) {
     void *context = nullptr;
     SUITE_CALL(cuDevicePrimaryCtxRetain, &context, device);
@@ -74,7 +72,7 @@ static std::string allDevices(const Suite &suite) {
       Current current(context);
       tkc::prepare_options options;
       options.device = device;
-      runHere(suite, bundle, options);
+      runHere(suite, opened.bundle, options);
     }
     SUITE_CALL(cuDevicePrimaryCtxRelease_v2, device);
   }
@@ -89,9 +87,8 @@ void addDevices(Suite &suite) {
 /// A kernel that stops itself: the next calls say that earlier work failed, and what is released
 /// afterwards does no harm.
 static std::string earlierFailure(const Suite &suite) {
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "asserts.tkb");
-  tkc::kernel broken = need(tkc::kernel::prepare(bundle, "broken"));
+  Opened opened(suite, "asserts.tkb");
+  tkc::kernel broken = opened.prepare("broken");
   Array<float> x(64), y(64);
   auto launch = [&] {
     return broken.launch(nullptr, {}, tkc::read(tkc::tensor(x.data(), {64})),

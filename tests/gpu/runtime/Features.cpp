@@ -6,16 +6,6 @@
 
 namespace suite {
 
-static std::string describe(const tkc::kernel &kernel, int variant) {
-  size_t bytes = 0;
-  tkc_describe(kernel.get(), variant, nullptr, &bytes, nullptr);
-  std::string json(bytes, 0);
-  tkc::status status;
-  tkc_describe(kernel.get(), variant, json.data(), &bytes, status.get());
-  need(status);
-  return json;
-}
-
 /// The integer behind `"NAME":` in a variant's description.
 static long numberOf(const std::string &json, const char *name) {
   std::string key = text("\"%s\":", name);
@@ -38,9 +28,8 @@ static std::string launched(const Suite &suite, Job &job, int64_t size) {
 }
 
 static std::string misaligned(const Suite &suite) {
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-  tkc::kernel add = need(tkc::kernel::prepare(bundle, "add"));
+  Opened opened(suite);
+  tkc::kernel add = opened.prepare("add");
   AddJob even(add, 4096), odd(add, 4096);
   odd.shift = 1;
   std::string first = launched(suite, even, 4096), second = launched(suite, odd, 4095);
@@ -50,9 +39,8 @@ static std::string misaligned(const Suite &suite) {
 }
 
 static std::string defaultStream(const Suite &suite) {
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-  tkc::kernel scale = need(tkc::kernel::prepare(bundle, "scale"));
+  Opened opened(suite);
+  tkc::kernel scale = opened.prepare("scale");
   ScaleJob job(scale, 10000);
   job.fill(9999, 1);
   need(job.launch(nullptr));
@@ -71,9 +59,8 @@ static std::string nothing(const Suite &suite) {
   static int *count;
   count = &submitted;
   desc.on_submit = [](void *, const char *, double, double, void *) { ++*count; };
-  tkc::driver driver = need(tkc::driver::open(desc));
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-  tkc::kernel add = need(tkc::kernel::prepare(bundle, "add"));
+  Opened opened(suite, "kernels.tkb", desc);
+  tkc::kernel add = opened.prepare("add");
   AddJob job(add, 64);
   job.fill(0, 1);
   need(job.launch(nullptr));
@@ -90,9 +77,8 @@ static std::string compressed(const Suite &suite) {
   std::string data = readFile(suite.path("kernels.tkb"));
   if (data.find("\"codec\":\"zstd\"") == std::string::npos)
     fail("no image of kernels.tkb is compressed");
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-  tkc::kernel sums = need(tkc::kernel::prepare(bundle, "row_sums"));
+  Opened opened(suite);
+  tkc::kernel sums = opened.prepare("row_sums");
   RowSumsJob job(sums, 100);
   return launched(suite, job, 77);
 }
@@ -102,10 +88,9 @@ static std::string ptx(const Suite &suite) {
   said.clear();
   tkc_driver_desc desc = suite.desc;
   desc.log = [](void *, int, const char *line) { said += std::string("; ") + line; };
-  tkc::driver driver = need(tkc::driver::open(desc));
-  tkc::bundle bundle = suite.bundle(driver, "ptx.tkb");
-  tkc::kernel add = need(tkc::kernel::prepare(bundle, "add"));
-  tkc::kernel total = need(tkc::kernel::prepare(bundle, "total"));
+  Opened opened(suite, "ptx.tkb", desc);
+  tkc::kernel add = opened.prepare("add");
+  tkc::kernel total = opened.prepare("total");
   AddJob first(add, 5000);
   TotalJob second(total, 5000);
   launched(suite, first, 4999);
@@ -116,9 +101,8 @@ static std::string ptx(const Suite &suite) {
 }
 
 static std::string muchShared(const Suite &suite) {
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-  tkc::kernel product = need(tkc::kernel::prepare(bundle, "matmul"));
+  Opened opened(suite);
+  tkc::kernel product = opened.prepare("matmul");
   ProductJob job(product, false, 300);
   std::string variant = launched(suite, job, 300);
   if (suite.device == OnCpu)
@@ -131,9 +115,8 @@ static std::string muchShared(const Suite &suite) {
 }
 
 static std::string cooperative(const Suite &suite) {
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-  tkc::kernel streamK = need(tkc::kernel::prepare(bundle, "stream_k"));
+  Opened opened(suite);
+  tkc::kernel streamK = opened.prepare("stream_k");
   ProductJob job(streamK, true, 300);
   std::string variant = launched(suite, job, 300);
   tkc::encoded<> launch;
@@ -146,9 +129,8 @@ static std::string cooperative(const Suite &suite) {
 }
 
 static std::string workspace(const Suite &suite) {
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-  tkc::kernel total = need(tkc::kernel::prepare(bundle, "total"));
+  Opened opened(suite);
+  tkc::kernel total = opened.prepare("total");
   Array<float> x(200000), y(1);
   uint64_t most = 0;
   for (int64_t size : {1, 1024, 1025, 200000}) {
@@ -170,9 +152,8 @@ static std::string workspace(const Suite &suite) {
 
 static std::string earlyStart(const Suite &suite) {
   constexpr int kLaunches = 100;
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-  tkc::kernel bump = need(tkc::kernel::prepare(bundle, "bump"));
+  Opened opened(suite);
+  tkc::kernel bump = opened.prepare("bump");
   Array<int> x(100000);
   x.put(std::vector<int>(x.size(), 7));
   Stream stream(suite);
@@ -190,9 +171,8 @@ static std::string earlyStart(const Suite &suite) {
 
 /// Each block says where in which cluster it is.
 static std::string clusters(const Suite &suite, const char *file, int size) {
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = need(suite.pair(driver, file));
-  tkc::kernel places = need(tkc::kernel::prepare(bundle, "places"));
+  Opened opened(suite, file);
+  tkc::kernel places = opened.prepare("places");
   Array<int> out(64);
   out.put(std::vector<int>(64, -1));
   Stream stream(suite);
@@ -213,11 +193,21 @@ static std::string clusters(const Suite &suite, const char *file, int size) {
   return text("%u clusters at once; 63 blocks: ", most) + refused;
 }
 
+/// Where the driver says that the code has its parameters: `128 bytes at 48, 8 bytes at 176`.
+static std::string paramsOf(void *function) {
+  auto infoOf = reinterpret_cast<int (*)(void *, size_t, size_t *, size_t *)>(
+      cuda.library ? cuda.find("cuFuncGetParamInfo") : nullptr);
+  std::string list;
+  size_t at = 0, bytes = 0;
+  for (size_t i = 0; infoOf && infoOf(function, i, &at, &bytes) == 0; ++i)
+    list += text("%s%zu bytes at %zu", i ? ", " : "", bytes, at);
+  return list.empty() ? "the driver does not tell where parameters are" : list;
+}
+
 static std::string tensorMap(const Suite &suite) {
   constexpr int64_t kRows = 50, kColumns = 100, kPitch = 128; // ragged: 4 x 4 boxes of 16 x 32
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = need(suite.pair(driver, "boxes"));
-  tkc::kernel kernel = need(tkc::kernel::prepare(bundle, "boxes"));
+  Opened opened(suite, "boxes");
+  tkc::kernel kernel = opened.prepare("boxes");
   Array<float> x(kRows * kPitch), boxes(16 * 512);
   std::vector<float> values(x.size());
   for (size_t i = 0; i < values.size(); ++i)
@@ -239,17 +229,18 @@ static std::string tensorMap(const Suite &suite) {
            static_cast<long long>(column), static_cast<double>(found[static_cast<size_t>(at)]),
            static_cast<double>(wanted));
   }
+  tkc::encoded<> launch;
+  need(kernel.encode(launch, {}, in, out));
   auto odd = tkc::read(tkc::tensor(x.data() + 1, {kRows, kColumns}, {kPitch, 1}));
-  return "address off by an element: " +
+  return paramsOf(launch.get()->function) + "; address off by an element: " +
          refusal(kernel.launch(stream, {}, odd, out), TKC_E_ALIGN, "tensor map");
 }
 
 /// More than 2^31 elements: the guard of the code with 32-bit extents does not hold.
 static std::string manyElements(const Suite &suite) {
   constexpr int64_t kSize = (int64_t(1) << 31) + 4096;
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "bytes.tkb");
-  tkc::kernel add = need(tkc::kernel::prepare(bundle, "add"));
+  Opened opened(suite, "bytes.tkb");
+  tkc::kernel add = opened.prepare("add");
   Array<int8_t> x(kSize), y(kSize), z(kSize);
   Stream stream(suite);
   SUITE_CALL(cuMemsetD8Async, x.data(), 3, kSize, stream.get());
@@ -286,12 +277,11 @@ static std::string occupancyOf(const Job &job, const char *name) {
 }
 
 static std::string occupancy(const Suite &suite) {
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-  tkc::kernel add = need(tkc::kernel::prepare(bundle, "add"));
-  tkc::kernel total = need(tkc::kernel::prepare(bundle, "total"));
-  tkc::kernel product = need(tkc::kernel::prepare(bundle, "matmul"));
-  tkc::kernel streamK = need(tkc::kernel::prepare(bundle, "stream_k"));
+  Opened opened(suite);
+  tkc::kernel add = opened.prepare("add");
+  tkc::kernel total = opened.prepare("total");
+  tkc::kernel product = opened.prepare("matmul");
+  tkc::kernel streamK = opened.prepare("stream_k");
   AddJob even(add, 4096), odd(add, 4096);
   odd.shift = 1;
   TotalJob sum(total, 4096);
@@ -320,9 +310,8 @@ static std::string hostMemory(const Suite &suite) {
     free(memory);
   };
   {
-    tkc::driver driver = need(tkc::driver::open(desc));
-    tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-    tkc::kernel add = need(tkc::kernel::prepare(bundle, "add"));
+    Opened opened(suite, "kernels.tkb", desc);
+    tkc::kernel add = opened.prepare("add");
     AddJob job(add, 100);
     launched(suite, job, 100);
   }

@@ -5,6 +5,16 @@
 
 namespace suite {
 
+std::string describe(const tkc::kernel &kernel, int variant) {
+  size_t bytes = 0;
+  tkc_describe(kernel.get(), variant, nullptr, &bytes, nullptr);
+  std::string json(bytes, 0);
+  tkc::status status;
+  tkc_describe(kernel.get(), variant, json.data(), &bytes, status.get());
+  need(status);
+  return json;
+}
+
 constexpr float kPoison = -77777;
 constexpr Half kHalfPoison{0xdead};
 

@@ -71,6 +71,9 @@ private:
   Array<unsigned char> memory;
 };
 
+/// The JSON of a variant.
+std::string describe(const tkc::kernel &kernel, int variant);
+
 /// A kernel with memory of its own. Threads may share the kernel, never the job.
 class Job {
 public:

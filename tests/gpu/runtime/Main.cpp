@@ -105,6 +105,7 @@ int main(int count, char **words) {
   addRefusals(suite);
   addFeatures(suite);
   addGraphs(suite);
+  addCaptures(suite);
   addDevices(suite);
   addThreads(suite);
   addHandWritten(suite);

@@ -74,9 +74,8 @@ static void launchWithPointers(const tkc_launch &l, void *stream) {
 
 /// The driver's call first, then the loader's ways.
 static std::vector<Way> launchCosts(const Suite &suite) {
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-  tkc::kernel add = need(tkc::kernel::prepare(bundle, "add"));
+  Opened opened(suite);
+  tkc::kernel add = opened.prepare("add");
   AddJob job(add, 1024);
   job.fill(1024, 1);
   Stream stream(suite);
@@ -145,10 +144,9 @@ void printLaunchCosts(const Suite &suite) {
 
 /// No driver is called to encode: whatever is allocated is the loader's.
 static std::string encodeAllocations(const Suite &suite) {
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-  tkc::kernel add = need(tkc::kernel::prepare(bundle, "add"));
-  tkc::kernel total = need(tkc::kernel::prepare(bundle, "total"));
+  Opened opened(suite);
+  tkc::kernel add = opened.prepare("add");
+  tkc::kernel total = opened.prepare("total");
   AddJob first(add, 1000);
   TotalJob second(total, 1000);
   first.fill(1000, 1);

@@ -12,14 +12,11 @@ constexpr size_t kCount = 4096;
 namespace {
 /// `add` with three arrays, whose launches are to be refused.
 struct AddCalls {
-  tkc::driver driver;
-  tkc::bundle bundle;
+  Opened opened;
   tkc::kernel kernel;
   Array<float> x{kCount}, y{kCount}, z{kCount};
 
-  explicit AddCalls(const Suite &suite)
-      : driver(suite.open()), bundle(suite.bundle(driver, "kernels.tkb")),
-        kernel(need(tkc::kernel::prepare(bundle, "add"))) {}
+  explicit AddCalls(const Suite &suite) : opened(suite), kernel(opened.prepare("add")) {}
 
   template <class X, class Y, class Z>
   tkc::status launch(const X &a, const Y &b, const Z &c, const tkc::options &options = {}) const {
@@ -69,14 +66,8 @@ static std::string refusedDriver(const Suite &suite, void *(*resolve)(void *, co
 }
 
 static std::string refusedFile(const Suite &suite, const BadFile &bad) {
-  tkc::driver driver = suite.open();
-  std::string name = bad.file;
-  auto bundle = [&] {
-    if (name.find(".tkb") == std::string::npos)
-      return suite.pair(driver, bad.file);
-    std::string data = readFile(suite.path(name));
-    return tkc::bundle::open(driver, {data.data(), data.size()});
-  }();
+  tkc::driver driver = need(tkc::driver::open(suite.desc));
+  auto bundle = suite.open(driver, bad.file);
   if (!bundle)
     return "open: " + refusal(bundle.error(), bad.status, bad.word);
   return "prepare: " +
@@ -171,7 +162,7 @@ static std::string tooManyBlocks(const Suite &suite) {
 
 static std::string falseRequirement(const Suite &suite) {
   AddCalls calls(suite);
-  tkc::kernel sums = need(tkc::kernel::prepare(calls.bundle, "row_sums"));
+  tkc::kernel sums = calls.opened.prepare("row_sums");
   return refusal(sums.launch(nullptr, {}, tkc::read(tkc::tensor(calls.x.data(), {4, 257})),
                              tkc::write(tkc::tensor(calls.y.data(), {4}))),
                  TKC_E_REQUIRE, "BLOCK >= N");
@@ -179,7 +170,7 @@ static std::string falseRequirement(const Suite &suite) {
 
 static std::string smallWorkspace(const Suite &suite) {
   AddCalls calls(suite);
-  tkc::kernel total = need(tkc::kernel::prepare(calls.bundle, "total"));
+  tkc::kernel total = calls.opened.prepare("total");
   Workspace workspace(256);
   return refusal(total.launch(nullptr, workspace.options(), tkc::read(calls.of(calls.x)),
                               tkc::write(tkc::tensor(calls.y.data(), {1})), tkc::absent(),
@@ -195,7 +186,7 @@ static std::string forked(const Suite &suite) {
     fail("pipe failed");
   pid_t child = fork();
   if (child == 0) {
-    tkc::status status = tkc::kernel::prepare(calls.bundle, "scale").error();
+    tkc::status status = tkc::kernel::prepare(calls.opened.bundle, "scale").error();
     tkc_error error = *status.get();
     ssize_t written = write(pipes[1], &error, sizeof(error));
     _exit(written == sizeof(error) ? 0 : 1);
@@ -214,15 +205,15 @@ static std::string noDevice(const Suite &suite) {
   AddCalls calls(suite);
   tkc::prepare_options options;
   options.device = 77;
-  return refusal(tkc::kernel::prepare(calls.bundle, "add", options).error(), TKC_E_DEVICE, "77");
+  return refusal(tkc::kernel::prepare(calls.opened.bundle, "add", options).error(), TKC_E_DEVICE,
+                 "77");
 }
 
 static std::string noJit(const Suite &suite) {
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "ptx.tkb");
+  Opened opened(suite, "ptx.tkb");
   tkc::prepare_options options;
   options.jit = false;
-  return refusal(tkc::kernel::prepare(bundle, "add", options).error(), TKC_E_DEVICE, "PTX");
+  return refusal(tkc::kernel::prepare(opened.bundle, "add", options).error(), TKC_E_DEVICE, "PTX");
 }
 
 void addRefusals(Suite &suite) {

@@ -74,14 +74,12 @@ void Suite::check(const char *name, unsigned where, const std::function<std::str
   fflush(stdout);
 }
 
-tkc::bundle Suite::bundle(const tkc::driver &driver, const char *name) const {
-  std::string data = readFile(path(name));
-  return need(tkc::bundle::open(driver, {data.data(), data.size()}));
-}
-
-tkc::result<tkc::bundle> Suite::pair(const tkc::driver &driver, const char *name) const {
-  std::string image = readFile(path(std::string(name) + ".image"));
-  std::string json = readFile(path(std::string(name) + ".json"));
+tkc::result<tkc::bundle> Suite::open(const tkc::driver &driver, const std::string &name) const {
+  if (name.find(".tkb") != std::string::npos) {
+    std::string data = readFile(path(name));
+    return tkc::bundle::open(driver, {data.data(), data.size()});
+  }
+  std::string image = readFile(path(name + ".image")), json = readFile(path(name + ".json"));
   tkc::bundle_options options;
   options.json = {json.data(), json.size()};
   return tkc::bundle::open(driver, {image.data(), image.size()}, options);

@@ -56,11 +56,21 @@ public:
   /// Runs it where it tells something; what it returns are figures for its line.
   void check(const char *name, unsigned where, const std::function<std::string()> &body);
 
-  tkc::driver open() const { return need(tkc::driver::open(desc)); }
-  tkc::bundle bundle(const tkc::driver &driver, const char *name) const;
-  /// NAME.image with NAME.json.
-  tkc::result<tkc::bundle> pair(const tkc::driver &driver, const char *name) const;
+  /// The bundle NAME.tkb, or else the pair NAME.image and NAME.json.
+  tkc::result<tkc::bundle> open(const tkc::driver &driver, const std::string &name) const;
   std::string path(const std::string &name) const { return folder + "/" + name; }
+};
+
+/// What a check begins with: a driver of the suite's, or of another description, and a bundle.
+struct Opened {
+  explicit Opened(const Suite &suite, const std::string &file = "kernels.tkb")
+      : Opened(suite, file, suite.desc) {}
+  Opened(const Suite &suite, const std::string &file, const tkc_driver_desc &desc)
+      : driver(need(tkc::driver::open(desc))), bundle(need(suite.open(driver, file))) {}
+  tkc::kernel prepare(const char *name) const { return need(tkc::kernel::prepare(bundle, name)); }
+
+  tkc::driver driver;
+  tkc::bundle bundle;
 };
 
 /// A stream of the current context; without a device it is none.
@@ -83,6 +93,7 @@ void addOverhead(Suite &suite);
 void printLaunchCosts(const Suite &suite);
 void addThreads(Suite &suite);
 void addGraphs(Suite &suite);
+void addCaptures(Suite &suite);
 void addRefusals(Suite &suite);
 void addFeatures(Suite &suite);
 void addDevices(Suite &suite);

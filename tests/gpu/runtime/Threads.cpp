@@ -112,14 +112,13 @@ static void workAll(Stage &stage, double seconds) {
 }
 
 static std::string threads(const Suite &suite) {
-  tkc::driver driver = suite.open();
-  tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
+  Opened opened(suite);
   Stage stage{
       suite,
-      bundle,
-      need(tkc::kernel::prepare(bundle, "add")),
-      need(tkc::kernel::prepare(bundle, "scale")),
-      need(tkc::kernel::prepare(bundle, "row_sums")),
+      opened.bundle,
+      opened.prepare("add"),
+      opened.prepare("scale"),
+      opened.prepare("row_sums"),
   };
   if (suite.device == OnCuda)
     SUITE_CALL(cuCtxGetCurrent, &stage.context);
@@ -142,10 +141,9 @@ static std::string openings(const Suite &suite) {
   for (int i = -20; i < kTimes; ++i) {
     if (i == 0)
       before = memoryInUse(suite);
-    tkc::driver driver = suite.open();
-    tkc::bundle bundle = suite.bundle(driver, "kernels.tkb");
-    tkc::kernel add = need(tkc::kernel::prepare(bundle, "add"));
-    tkc::kernel product = need(tkc::kernel::prepare(bundle, "matmul"));
+    Opened opened(suite);
+    tkc::kernel add = opened.prepare("add");
+    tkc::kernel product = opened.prepare("matmul");
     AddJob job(add, 64);
     job.fill(64, i);
     need(job.launch(nullptr));
