@@ -5,10 +5,9 @@
 
 #include <cstring>
 #include <memory>
-#include <mutex>
 
 namespace {
-constexpr int kInvalidValue = 1, kInvalidContext = 201, kNotFound = 500;
+constexpr int kInvalidValue = DriverDouble::kInvalidValue;
 
 struct FakeFunction {
   std::string symbol;
@@ -28,52 +27,11 @@ struct FakeLaunchConfig {
 };
 
 FakeCuda *fake = nullptr;
-std::mutex mutex; ///< held in every function that records
 /// Owns what CUkernel and CUfunction handles point at, for the life of the double.
 std::vector<std::unique_ptr<FakeFunction>> functions;
-int primary[8]; ///< their addresses are the primary contexts
 
-/// Counts the call, and gives the failure asked for.
-int enter(const char *name) {
-  ++fake->calls[name];
-  auto it = fake->failures.find(name);
-  return it == fake->failures.end() ? 0 : it->second;
-}
-
-#define FAKE_ENTER(name)                                                                           \
-  std::lock_guard<std::mutex> lock(mutex);                                                         \
-  if (int failure = enter(name))                                                                   \
-  return failure
-
-int fakeInit(unsigned) {
-  FAKE_ENTER("cuInit");
-  return 0;
-}
-int fakeDriverGetVersion(int *version) {
-  FAKE_ENTER("cuDriverGetVersion");
-  *version = fake->driverVersion;
-  return 0;
-}
-int fakeGetErrorName(int error, const char **text) {
-  *text = error == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_FAKE";
-  return 0;
-}
-int fakeGetErrorString(int, const char **text) {
-  *text = "as the test asked";
-  return 0;
-}
-int fakeDeviceGetCount(int *count) {
-  FAKE_ENTER("cuDeviceGetCount");
-  *count = fake->deviceCount;
-  return 0;
-}
-int fakeDeviceGet(int *device, int ordinal) {
-  FAKE_ENTER("cuDeviceGet");
-  *device = ordinal;
-  return 0;
-}
 int fakeDeviceGetAttribute(int *value, int attribute, int) {
-  FAKE_ENTER("cuDeviceGetAttribute");
+  DOUBLE_ENTER("cuDeviceGetAttribute");
   const std::map<int, int> known = {{1, 1024},
                                     {16, fake->sms},
                                     {75, fake->major},
@@ -88,7 +46,7 @@ int fakeDeviceGetAttribute(int *value, int attribute, int) {
   return 0;
 }
 int fakeHipDeviceGetAttribute(int *value, int attribute, int) {
-  FAKE_ENTER("hipDeviceGetAttribute");
+  DOUBLE_ENTER("hipDeviceGetAttribute");
   const std::map<int, int> known = {
       {56, 1024},        {63, fake->sms},       {23, fake->major},
       {61, fake->minor}, {74, fake->maxShared}, {10, fake->canCooperate}};
@@ -99,89 +57,57 @@ int fakeHipDeviceGetAttribute(int *value, int attribute, int) {
   return 0;
 }
 int fakeHipGetDeviceProperties(void *properties, int) {
-  FAKE_ENTER("hipGetDevicePropertiesR0600");
+  DOUBLE_ENTER("hipGetDevicePropertiesR0600");
   memset(properties, 0x55, 1160); // all that is not read
   strncpy(static_cast<char *>(properties) + 1160, fake->archName.c_str(), 256);
   return 0;
 }
-int fakePrimaryCtxRetain(void **context, int device) {
-  FAKE_ENTER("cuDevicePrimaryCtxRetain");
-  ++fake->retained;
-  *context = &primary[device];
-  return 0;
-}
-int fakePrimaryCtxRelease(int) {
-  FAKE_ENTER("cuDevicePrimaryCtxRelease_v2");
-  --fake->retained;
-  return 0;
-}
-int fakeCtxPushCurrent(void *context) {
-  FAKE_ENTER("cuCtxPushCurrent_v2");
-  fake->contexts.push_back(context);
-  return 0;
-}
-int fakeCtxPopCurrent(void **context) {
-  FAKE_ENTER("cuCtxPopCurrent_v2");
-  if (fake->contexts.empty())
-    return kInvalidContext;
-  *context = fake->contexts.back();
-  fake->contexts.pop_back();
-  return 0;
-}
 int fakeCtxGetDevice(int *device) {
-  FAKE_ENTER("cuCtxGetDevice");
+  DOUBLE_ENTER_CONTEXT("cuCtxGetDevice");
   *device = 1; // a context that a test brings is taken to be of device 1
-  return fake->contexts.empty() ? kInvalidContext : 0;
+  return 0;
 }
 int fakeLibraryLoadData(void **library, const void *code, int *options, void **values,
                         unsigned optionCount, int *, void **, unsigned) {
-  std::lock_guard<std::mutex> lock(mutex);
-  ++fake->calls["cuLibraryLoadData"];
+  std::lock_guard<std::mutex> lock(DriverDouble::mutex);
+  int failure = fake->enter("cuLibraryLoadData");
   fake->loadedBytes = static_cast<const char *>(code);
   for (unsigned i = 0; i < optionCount; ++i)
     if (options[i] == 5) // CU_JIT_ERROR_LOG_BUFFER
       strncpy(static_cast<char *>(values[i]), fake->jitLog.c_str(), 100);
-  auto it = fake->failures.find("cuLibraryLoadData");
-  if (it != fake->failures.end())
-    return it->second;
+  if (failure)
+    return failure;
   ++fake->loadedLibraries;
   *library = fake;
   return 0;
 }
 int fakeHipModuleLoadData(void **module, const void *code) {
-  FAKE_ENTER("hipModuleLoadData");
+  DOUBLE_ENTER("hipModuleLoadData");
   fake->loadedBytes = static_cast<const char *>(code);
   ++fake->loadedLibraries;
   *module = fake;
   return 0;
 }
 int fakeLibraryUnload(void *) {
-  FAKE_ENTER("cuLibraryUnload");
+  DOUBLE_ENTER("cuLibraryUnload");
   --fake->loadedLibraries;
   return 0;
 }
 int fakeLibraryGetKernel(void **kernel, void *library, const char *name) {
-  FAKE_ENTER("cuLibraryGetKernel");
+  DOUBLE_ENTER("cuLibraryGetKernel");
   if (library != fake || (!fake->symbols.empty() && !fake->symbols.count(name)))
-    return kNotFound;
+    return DriverDouble::kNotFound;
   functions.push_back(std::unique_ptr<FakeFunction>(new FakeFunction{name}));
   *kernel = functions.back().get();
   return 0;
 }
-int fakeKernelGetFunction(void **function, void *kernel) {
-  FAKE_ENTER("cuKernelGetFunction");
-  if (fake->contexts.empty())
-    return kInvalidContext;
-  *function = kernel;
-  return 0;
-}
 int fakeFuncGetAttribute(int *value, int attribute, void *) {
-  FAKE_ENTER("cuFuncGetAttribute");
+  DOUBLE_ENTER("cuFuncGetAttribute");
   *value = fake->maxThreadsPerFunction;
   return attribute == 0 ? 0 : kInvalidValue;
 }
 int fakeFuncSetAttribute(void *function, int attribute, int value) {
-  FAKE_ENTER("cuFuncSetAttribute");
+  DOUBLE_ENTER("cuFuncSetAttribute");
   const std::string &symbol = static_cast<FakeFunction *>(function)->symbol;
   if (attribute == 8) // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     fake->dynamicShared[symbol] = value;
@@ -198,22 +124,17 @@ int fakeKernelGetParamInfo(void *, size_t index, size_t *offset, size_t *bytes) 
   *bytes = fake->params[index].second;
   return 0;
 }
-int fakeDeviceTotalMem(size_t *bytes, int) {
-  FAKE_ENTER("cuDeviceTotalMem_v2");
-  *bytes = fake->memoryBytes;
-  return 0;
-}
 int fakeFuncLoad(void *) {
-  FAKE_ENTER("cuFuncLoad");
+  DOUBLE_ENTER("cuFuncLoad");
   return 0;
 }
 int fakeOccupancyBlocks(int *blocks, void *, int, size_t) {
-  FAKE_ENTER("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  DOUBLE_ENTER("cuOccupancyMaxActiveBlocksPerMultiprocessor");
   *blocks = fake->blocksPerSm;
   return 0;
 }
 int fakeOccupancyClusters(int *clusters, void *, const void *opaque) {
-  FAKE_ENTER("cuOccupancyMaxActiveClusters");
+  DOUBLE_ENTER("cuOccupancyMaxActiveClusters");
   const auto &config = *static_cast<const FakeLaunchConfig *>(opaque);
   if (config.attributeCount != 1 || config.attributes[0].id != 4)
     return kInvalidValue;
@@ -224,7 +145,7 @@ int fakeTensorMapEncodeTiled(void *map, int dataType, unsigned rank, void *addre
                              const uint64_t *dims, const uint64_t *strides, const unsigned *box,
                              const unsigned *elementStrides, int interleave, int swizzle, int l2,
                              int oob) {
-  FAKE_ENTER("cuTensorMapEncodeTiled");
+  DOUBLE_ENTER("cuTensorMapEncodeTiled");
   if (reinterpret_cast<uintptr_t>(map) % 64)
     return kInvalidValue;
   FakeCuda::TensorMap record{dataType, interleave, swizzle, l2, oob, address, {}, {}, {}, {}};
@@ -235,20 +156,6 @@ int fakeTensorMapEncodeTiled(void *map, int dataType, unsigned rank, void *addre
   memset(map, 0x40 + static_cast<int>(fake->tensorMaps.size()), 128);
   fake->tensorMaps.push_back(record);
   return 0;
-}
-
-/// The parameter buffer out of `extra`, which `end` ends.
-bool readExtra(void **extra, uintptr_t end, std::vector<unsigned char> &out) {
-  const unsigned char *bytes = nullptr;
-  for (; extra && *extra != reinterpret_cast<void *>(end); extra += 2) {
-    if (*extra == reinterpret_cast<void *>(1)) // CU_LAUNCH_PARAM_BUFFER_POINTER
-      bytes = static_cast<const unsigned char *>(extra[1]);
-    else if (*extra == reinterpret_cast<void *>(2)) // CU_LAUNCH_PARAM_BUFFER_SIZE
-      out.assign(bytes, bytes + *static_cast<size_t *>(extra[1]));
-    else
-      return false;
-  }
-  return true;
 }
 
 /// The parameter buffer that the loader names behind the pointers to each parameter: this double
@@ -264,7 +171,7 @@ void readPointers(void **params, FakeCuda::Launch &launch) {
 }
 
 int record(FakeCuda::Launch launch, void **params, void **extra, uintptr_t end) {
-  if ((params && extra) || !readExtra(extra, end, launch.params))
+  if ((params && extra) || !readParamBuffer(extra, end, launch.params))
     return kInvalidValue;
   if (params)
     readPointers(params, launch);
@@ -275,7 +182,7 @@ int record(FakeCuda::Launch launch, void **params, void **extra, uintptr_t end) 
 int fakeLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ,
                      unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
                      void *stream, void **params, void **extra) {
-  FAKE_ENTER("cuLaunchKernel");
+  DOUBLE_ENTER("cuLaunchKernel");
   return record({static_cast<FakeFunction *>(function)->symbol,
                  {gridX, gridY, gridZ},
                  {blockX, blockY, blockZ},
@@ -288,7 +195,7 @@ int fakeLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gr
 int fakeHipModuleLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ,
                               unsigned blockX, unsigned blockY, unsigned blockZ,
                               unsigned sharedBytes, void *stream, void **params, void **extra) {
-  FAKE_ENTER("hipModuleLaunchKernel");
+  DOUBLE_ENTER("hipModuleLaunchKernel");
   return record({static_cast<FakeFunction *>(function)->symbol,
                  {gridX, gridY, gridZ},
                  {blockX, blockY, blockZ},
@@ -299,7 +206,7 @@ int fakeHipModuleLaunchKernel(void *function, unsigned gridX, unsigned gridY, un
                 params, extra, 3);
 }
 int fakeLaunchKernelEx(const void *opaque, void *function, void **params, void **extra) {
-  FAKE_ENTER("cuLaunchKernelEx");
+  DOUBLE_ENTER("cuLaunchKernelEx");
   const auto &config = *static_cast<const FakeLaunchConfig *>(opaque);
   FakeCuda::Launch launch{static_cast<FakeFunction *>(function)->symbol,
                           {config.gridX, config.gridY, config.gridZ},
@@ -330,23 +237,11 @@ template <typename Function> void *erase(Function *function) {
 
 const std::map<std::string, void *> &functionTable() {
   static const std::map<std::string, void *> table = {
-      {"cuInit", erase(fakeInit)},
-      {"cuDriverGetVersion", erase(fakeDriverGetVersion)},
-      {"cuGetErrorName", erase(fakeGetErrorName)},
-      {"cuGetErrorString", erase(fakeGetErrorString)},
-      {"cuDeviceGetCount", erase(fakeDeviceGetCount)},
-      {"cuDeviceGet", erase(fakeDeviceGet)},
       {"cuDeviceGetAttribute", erase(fakeDeviceGetAttribute)},
-      {"cuDeviceTotalMem_v2", erase(fakeDeviceTotalMem)},
-      {"cuDevicePrimaryCtxRetain", erase(fakePrimaryCtxRetain)},
-      {"cuDevicePrimaryCtxRelease_v2", erase(fakePrimaryCtxRelease)},
-      {"cuCtxPushCurrent_v2", erase(fakeCtxPushCurrent)},
-      {"cuCtxPopCurrent_v2", erase(fakeCtxPopCurrent)},
       {"cuCtxGetDevice", erase(fakeCtxGetDevice)},
       {"cuLibraryLoadData", erase(fakeLibraryLoadData)},
       {"cuLibraryUnload", erase(fakeLibraryUnload)},
       {"cuLibraryGetKernel", erase(fakeLibraryGetKernel)},
-      {"cuKernelGetFunction", erase(fakeKernelGetFunction)},
       {"cuFuncGetAttribute", erase(fakeFuncGetAttribute)},
       {"cuFuncSetAttribute", erase(fakeFuncSetAttribute)},
       {"cuKernelGetParamInfo", erase(fakeKernelGetParamInfo)},
@@ -356,19 +251,19 @@ const std::map<std::string, void *> &functionTable() {
       {"cuOccupancyMaxActiveBlocksPerMultiprocessor", erase(fakeOccupancyBlocks)},
       {"cuOccupancyMaxActiveClusters", erase(fakeOccupancyClusters)},
       {"cuTensorMapEncodeTiled", erase(fakeTensorMapEncodeTiled)},
-      {"hipInit", erase(fakeInit)},
-      {"hipDriverGetVersion", erase(fakeDriverGetVersion)},
-      {"hipDrvGetErrorName", erase(fakeGetErrorName)},
-      {"hipDrvGetErrorString", erase(fakeGetErrorString)},
-      {"hipGetDeviceCount", erase(fakeDeviceGetCount)},
-      {"hipDeviceGet", erase(fakeDeviceGet)},
+      {"hipInit", erase(cuInit)},
+      {"hipDriverGetVersion", erase(cuDriverGetVersion)},
+      {"hipDrvGetErrorName", erase(cuGetErrorName)},
+      {"hipDrvGetErrorString", erase(cuGetErrorString)},
+      {"hipGetDeviceCount", erase(cuDeviceGetCount)},
+      {"hipDeviceGet", erase(cuDeviceGet)},
       {"hipDeviceGetAttribute", erase(fakeHipDeviceGetAttribute)},
       {"hipGetDevicePropertiesR0600", erase(fakeHipGetDeviceProperties)},
-      {"hipDeviceTotalMem", erase(fakeDeviceTotalMem)},
-      {"hipDevicePrimaryCtxRetain", erase(fakePrimaryCtxRetain)},
-      {"hipDevicePrimaryCtxRelease", erase(fakePrimaryCtxRelease)},
-      {"hipCtxPushCurrent", erase(fakeCtxPushCurrent)},
-      {"hipCtxPopCurrent", erase(fakeCtxPopCurrent)},
+      {"hipDeviceTotalMem", erase(cuDeviceTotalMem_v2)},
+      {"hipDevicePrimaryCtxRetain", erase(cuDevicePrimaryCtxRetain)},
+      {"hipDevicePrimaryCtxRelease", erase(cuDevicePrimaryCtxRelease_v2)},
+      {"hipCtxPushCurrent", erase(cuCtxPushCurrent_v2)},
+      {"hipCtxPopCurrent", erase(cuCtxPopCurrent_v2)},
       {"hipCtxGetDevice", erase(fakeCtxGetDevice)},
       {"hipModuleLoadData", erase(fakeHipModuleLoadData)},
       {"hipModuleUnload", erase(fakeLibraryUnload)},
@@ -386,8 +281,10 @@ void *FakeCuda::resolve(void *user, const char *symbol) {
   if (self.missing.count(symbol) ||
       (!self.knowsParams && strcmp(symbol, "cuKernelGetParamInfo") == 0))
     return nullptr;
-  auto it = functionTable().find(symbol);
-  return it == functionTable().end() ? nullptr : it->second;
+  for (const auto *table : {&functionTable(), &sharedDriverFunctions()})
+    if (auto it = table->find(symbol); it != table->end())
+      return it->second;
+  return nullptr;
 }
 
 FakeCuda::FakeCuda() {

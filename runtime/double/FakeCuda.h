@@ -5,6 +5,8 @@
 #ifndef TKC_RUNTIME_FAKE_CUDA_H
 #define TKC_RUNTIME_FAKE_CUDA_H
 
+#include "DriverDouble.h"
+
 #include <tkc/runtime.h>
 
 #include <map>
@@ -13,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-struct FakeCuda {
+struct FakeCuda : DriverDouble {
   struct Launch {
     std::string symbol;
     unsigned grid[3], block[3], sharedBytes;
@@ -32,8 +34,6 @@ struct FakeCuda {
 
   FakeCuda();
   ~FakeCuda();
-  FakeCuda(const FakeCuda &) = delete;
-  FakeCuda &operator=(const FakeCuda &) = delete;
 
   /// A descriptor whose resolver finds this double's functions.
   tkc_driver_desc descriptor();
@@ -41,28 +41,23 @@ struct FakeCuda {
   static void *resolve(void *user, const char *symbol);
 
   // What the machine is like.
-  int driverVersion = 13000, deviceCount = 2, major = 9, minor = 0, sms = 132;
-  size_t memoryBytes = size_t(141) << 30;
+  int major = 9, minor = 0, sms = 132;
   int maxThreadsPerFunction = 1024, maxShared = 232448;
   int blocksPerSm = 2, clusters = 60; ///< what occupancy queries answer
   bool canCluster = true, canCooperate = true;
   std::string archName = "gfx942:sramecc+:xnack-"; ///< HIP's
   std::set<std::string> symbols;                   ///< in the image; empty: all that are asked for
   std::set<std::string> missing;                   ///< driver functions that do not exist
-  std::map<std::string, int> failures;             ///< driver function to the CUresult it gives
   std::vector<std::pair<size_t, size_t>> params;   ///< offset and size, for cuKernelGetParamInfo
   bool knowsParams = false;                        ///< else cuKernelGetParamInfo does not exist
   std::string jitLog;                              ///< written when loading fails
 
   // What happened.
-  std::map<std::string, int> calls;
   std::vector<Launch> launches;
   std::vector<TensorMap> tensorMaps;
   std::map<std::string, int> dynamicShared; ///< by symbol: cuFuncSetAttribute's
   std::set<std::string> bigClusters;        ///< symbols that may have clusters of more than 8
-  std::vector<void *> contexts;             ///< the stack; back is current
-  int retained = 0, loadedLibraries = 0;
-  std::string loadedBytes; ///< the image that was loaded last, to its NUL
+  std::string loadedBytes;                  ///< the image that was loaded last, to its NUL
 };
 
 #endif

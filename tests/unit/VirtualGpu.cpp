@@ -8,8 +8,6 @@
 #include <cstring>
 
 namespace {
-constexpr int kInvalidValue = 1, kOutOfMemory = 2, kInvalidContext = 201;
-constexpr int kNotReady = 600, kIllegalAddress = 700;
 /// Larger blocks are not touched: a flush of the L2 cache would take the host most of the time.
 constexpr size_t kMostTouched = size_t(64) << 20;
 
@@ -22,7 +20,6 @@ struct Event {
 };
 
 VirtualGpu *gpu = nullptr;
-Context primary;
 uint64_t noiseState = 1;
 } // namespace
 
@@ -40,26 +37,6 @@ double nextNoise() {
   return static_cast<double>(static_cast<int64_t>(noiseState) >> 11) * 0x1p-52;
 }
 
-/// Counts the call and gives the failure asked for.
-int enter(const char *name) {
-  ++gpu->calls[name];
-  auto it = gpu->failures.find(name);
-  return it == gpu->failures.end() ? 0 : it->second;
-}
-
-/// The same for a call that needs the device. A fault is the process's, not its context's: measured
-/// on an H200, where a new context is refused with the fault's own error.
-int enterDevice(const char *name) {
-  int failure = enter(name);
-  return failure ? failure : gpu->fault;
-}
-
-/// The same for a call that needs a context too.
-int enterContext(const char *name) {
-  int failure = enterDevice(name);
-  return failure || !gpu->contexts.empty() ? failure : kInvalidContext;
-}
-
 bool holds(const std::string &symbol, const std::string &part) {
   return !part.empty() && symbol.find(part) != std::string::npos;
 }
@@ -74,77 +51,22 @@ double defaultDuration(const VirtualGpu::Launch &launch) {
 }
 } // namespace
 
-#define ENTER(name)                                                                                \
-  if (int failure = enter(name))                                                                   \
-  return failure
-#define ENTER_DEVICE(name)                                                                         \
-  if (int failure = enterDevice(name))                                                             \
-  return failure
-#define ENTER_CONTEXT(name)                                                                        \
-  if (int failure = enterContext(name))                                                            \
-  return failure
-
 extern "C" {
-int cuInit(unsigned) {
-  ENTER("cuInit");
-  return 0;
-}
-int cuDriverGetVersion(int *version) {
-  ENTER("cuDriverGetVersion");
-  *version = gpu->driverVersion;
-  return 0;
-}
-int cuGetErrorName(int error, const char **text) {
-  *text = error == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS"
-          : error == kOutOfMemory  ? "CUDA_ERROR_OUT_OF_MEMORY"
-                                   : "CUDA_ERROR_OF_THE_DOUBLE";
-  return 0;
-}
-int cuGetErrorString(int, const char **text) {
-  *text = "as the test asked";
-  return 0;
-}
-int cuDeviceGetCount(int *count) {
-  ENTER("cuDeviceGetCount");
-  *count = gpu->deviceCount;
-  return 0;
-}
-int cuDeviceGet(int *device, int ordinal) {
-  ENTER("cuDeviceGet");
-  *device = ordinal;
-  return 0;
-}
 int cuDeviceGetName(char *name, int bytes, int) {
-  ENTER("cuDeviceGetName");
+  DOUBLE_ENTER("cuDeviceGetName");
   snprintf(name, static_cast<size_t>(bytes), "%s", gpu->name.c_str());
   return 0;
 }
-int cuDeviceTotalMem_v2(size_t *bytes, int) {
-  ENTER("cuDeviceTotalMem_v2");
-  *bytes = gpu->memoryBytes;
-  return 0;
-}
 int cuDeviceGetAttribute(int *value, int attribute, int) {
-  ENTER("cuDeviceGetAttribute");
+  DOUBLE_ENTER("cuDeviceGetAttribute");
   auto it = gpu->attributes.find(attribute);
   if (it == gpu->attributes.end())
-    return kInvalidValue;
+    return DriverDouble::kInvalidValue;
   *value = it->second;
   return 0;
 }
-int cuDevicePrimaryCtxRetain(void **context, int) {
-  ENTER_DEVICE("cuDevicePrimaryCtxRetain");
-  ++gpu->retained;
-  *context = &primary;
-  return 0;
-}
-int cuDevicePrimaryCtxRelease_v2(int) {
-  ENTER_DEVICE("cuDevicePrimaryCtxRelease_v2");
-  --gpu->retained;
-  return 0;
-}
 int cuCtxCreate_v2(void **context, unsigned, int) {
-  ENTER_DEVICE("cuCtxCreate_v2");
+  DOUBLE_ENTER_DEVICE("cuCtxCreate_v2");
   ++gpu->liveContexts;
   *context = make<Context>();
   gpu->contexts.push_back(*context);
@@ -152,94 +74,71 @@ int cuCtxCreate_v2(void **context, unsigned, int) {
 }
 int cuCtxDestroy_v2(void *context) {
   gpu->blockedCalls += gpu->isHung;
-  ENTER_DEVICE("cuCtxDestroy_v2");
+  DOUBLE_ENTER_DEVICE("cuCtxDestroy_v2");
   if (!gpu->contexts.empty() && gpu->contexts.back() == context)
     gpu->contexts.pop_back();
   --gpu->liveContexts;
   return 0;
 }
-int cuCtxPushCurrent_v2(void *context) {
-  ENTER("cuCtxPushCurrent_v2");
-  gpu->contexts.push_back(context);
-  return 0;
-}
-int cuCtxPopCurrent_v2(void **context) {
-  ENTER("cuCtxPopCurrent_v2");
-  if (gpu->contexts.empty())
-    return kInvalidContext;
-  *context = gpu->contexts.back();
-  gpu->contexts.pop_back();
-  return 0;
-}
 int cuCtxSetCurrent(void *context) {
-  ENTER("cuCtxSetCurrent");
+  DOUBLE_ENTER("cuCtxSetCurrent");
   if (!gpu->contexts.empty())
     gpu->contexts.pop_back();
   gpu->contexts.push_back(context);
   return 0;
 }
 int cuCtxSynchronize() {
-  ENTER_CONTEXT("cuCtxSynchronize");
+  DOUBLE_ENTER_CONTEXT("cuCtxSynchronize");
   return 0;
 }
 int cuCtxGetDevice(int *device) {
-  ENTER("cuCtxGetDevice");
+  DOUBLE_ENTER_CONTEXT("cuCtxGetDevice");
   *device = 0;
-  return gpu->contexts.empty() ? kInvalidContext : 0;
+  return 0;
 }
 int cuLibraryLoadData(void **library, const void *, int *, void **, unsigned, int *, void **,
                       unsigned) {
-  ENTER_DEVICE("cuLibraryLoadData");
+  DOUBLE_ENTER_DEVICE("cuLibraryLoadData");
   ++gpu->loadedLibraries;
   *library = gpu;
   return 0;
 }
 int cuLibraryUnload(void *) {
   gpu->blockedCalls += gpu->isHung;
-  ENTER_DEVICE("cuLibraryUnload");
+  DOUBLE_ENTER_DEVICE("cuLibraryUnload");
   --gpu->loadedLibraries;
   return 0;
 }
 int cuLibraryGetKernel(void **kernel, void *, const char *name) {
-  ENTER_DEVICE("cuLibraryGetKernel");
+  DOUBLE_ENTER_DEVICE("cuLibraryGetKernel");
   Function *function = make<Function>();
   function->symbol = name;
   *kernel = function;
   return 0;
 }
-int cuKernelGetFunction(void **function, void *kernel) {
-  ENTER_CONTEXT("cuKernelGetFunction");
-  *function = kernel;
-  return 0;
-}
 int cuFuncGetAttribute(int *value, int, void *) {
-  ENTER_DEVICE("cuFuncGetAttribute");
+  DOUBLE_ENTER_DEVICE("cuFuncGetAttribute");
   *value = 1024;
   return 0;
 }
 int cuFuncSetAttribute(void *, int, int) {
-  ENTER_DEVICE("cuFuncSetAttribute");
+  DOUBLE_ENTER_DEVICE("cuFuncSetAttribute");
   return 0;
 }
 int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
                    unsigned blockY, unsigned blockZ, unsigned, void *, void **, void **extra) {
-  ENTER_CONTEXT("cuLaunchKernel");
+  DOUBLE_ENTER_CONTEXT("cuLaunchKernel");
   VirtualGpu::Launch launch{static_cast<Function *>(function)->symbol,
                             {gridX, gridY, gridZ},
                             {blockX, blockY, blockZ},
                             {}};
-  const unsigned char *bytes = nullptr;
-  for (; extra && *extra; extra += 2) {
-    if (*extra == reinterpret_cast<void *>(1)) // CU_LAUNCH_PARAM_BUFFER_POINTER
-      bytes = static_cast<const unsigned char *>(extra[1]);
-    else if (*extra == reinterpret_cast<void *>(2)) // CU_LAUNCH_PARAM_BUFFER_SIZE
-      launch.params.assign(bytes, bytes + *static_cast<size_t *>(extra[1]));
-  }
+  if (!readParamBuffer(extra, 0, launch.params))
+    return DriverDouble::kInvalidValue;
   if (holds(launch.symbol, gpu->crashing))
     raise(SIGSEGV);
   gpu->isHung |= holds(launch.symbol, gpu->endless);
   if (gpu->faulty.count(launch.symbol) || holds(launch.symbol, gpu->faultyPart))
-    gpu->fault = kIllegalAddress;
+    gpu->fault = DriverDouble::kIllegalAddress;
   if (gpu->effect)
     gpu->effect(launch);
   auto it = gpu->microseconds.find(launch.symbol);
@@ -252,89 +151,89 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned grid
 }
 int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
   gpu->blockedCalls += gpu->isHung;
-  ENTER_CONTEXT("cuMemAlloc_v2");
+  DOUBLE_ENTER_CONTEXT("cuMemAlloc_v2");
   size_t used = 0;
   for (const auto &block : gpu->memory)
     used += block.second;
   if (bytes > gpu->memoryBytes - std::min(used, gpu->memoryBytes))
-    return kOutOfMemory;
+    return DriverDouble::kOutOfMemory;
   void *data = aligned_alloc(256, (bytes + 255) / 256 * 256);
   if (!data)
-    return kOutOfMemory;
+    return DriverDouble::kOutOfMemory;
   *address = reinterpret_cast<uint64_t>(data);
   gpu->memory[*address] = bytes;
   return 0;
 }
 int cuMemFree_v2(uint64_t address) {
   gpu->blockedCalls += gpu->isHung;
-  ENTER_DEVICE("cuMemFree_v2");
+  DOUBLE_ENTER_DEVICE("cuMemFree_v2");
   if (!gpu->memory.erase(address))
-    return kInvalidValue;
+    return DriverDouble::kInvalidValue;
   free(reinterpret_cast<void *>(address));
   return 0;
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *) {
-  ENTER_CONTEXT("cuMemcpyHtoDAsync_v2");
+  DOUBLE_ENTER_CONTEXT("cuMemcpyHtoDAsync_v2");
   memcpy(reinterpret_cast<void *>(to), from, bytes);
   return 0;
 }
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
-  ENTER_CONTEXT("cuMemcpyHtoD_v2");
+  DOUBLE_ENTER_CONTEXT("cuMemcpyHtoD_v2");
   memcpy(reinterpret_cast<void *>(to), from, bytes);
   return 0;
 }
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
-  ENTER_CONTEXT("cuMemcpyDtoH_v2");
+  DOUBLE_ENTER_CONTEXT("cuMemcpyDtoH_v2");
   memcpy(to, reinterpret_cast<void *>(from), bytes);
   return 0;
 }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *) {
-  ENTER_CONTEXT("cuMemcpyDtoDAsync_v2");
+  DOUBLE_ENTER_CONTEXT("cuMemcpyDtoDAsync_v2");
   if (bytes <= kMostTouched)
     memmove(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
   gpu->clock += 2 * bytesTime(bytes);
   return 0;
 }
 int cuMemsetD8Async(uint64_t address, unsigned char value, size_t count, void *) {
-  ENTER_CONTEXT("cuMemsetD8Async");
+  DOUBLE_ENTER_CONTEXT("cuMemsetD8Async");
   if (count <= kMostTouched)
     memset(reinterpret_cast<void *>(address), value, count);
   gpu->clock += bytesTime(count);
   return 0;
 }
 int cuStreamCreate(void **stream, unsigned) {
-  ENTER_CONTEXT("cuStreamCreate");
+  DOUBLE_ENTER_CONTEXT("cuStreamCreate");
   ++gpu->liveStreams;
   *stream = &gpu->liveStreams;
   return 0;
 }
 int cuStreamDestroy_v2(void *) {
-  ENTER_DEVICE("cuStreamDestroy_v2");
+  DOUBLE_ENTER_DEVICE("cuStreamDestroy_v2");
   --gpu->liveStreams;
   return 0;
 }
 int cuStreamQuery(void *) {
-  ENTER_CONTEXT("cuStreamQuery");
-  return gpu->isHung ? kNotReady : 0;
+  DOUBLE_ENTER_CONTEXT("cuStreamQuery");
+  return gpu->isHung ? DriverDouble::kNotReady : 0;
 }
 int cuEventCreate(void **event, unsigned) {
-  ENTER_CONTEXT("cuEventCreate");
+  DOUBLE_ENTER_CONTEXT("cuEventCreate");
   ++gpu->liveEvents;
   *event = make<Event>();
   return 0;
 }
 int cuEventDestroy_v2(void *) {
-  ENTER_DEVICE("cuEventDestroy_v2");
+  DOUBLE_ENTER_DEVICE("cuEventDestroy_v2");
   --gpu->liveEvents;
   return 0;
 }
 int cuEventRecord(void *event, void *) {
-  ENTER_CONTEXT("cuEventRecord");
+  DOUBLE_ENTER_CONTEXT("cuEventRecord");
   static_cast<Event *>(event)->at = gpu->clock;
   return 0;
 }
 int cuEventElapsedTime(float *milliseconds, void *start, void *end) {
-  ENTER_CONTEXT("cuEventElapsedTime");
+  DOUBLE_ENTER_CONTEXT("cuEventElapsedTime");
   *milliseconds =
       static_cast<float>((static_cast<Event *>(end)->at - static_cast<Event *>(start)->at) / 1e3);
   return 0;
@@ -344,44 +243,20 @@ int cuEventElapsedTime(float *milliseconds, void *start, void *end) {
 static void *resolve(void *, const char *symbol) {
 #define ENTRY(name)                                                                                \
   { #name, reinterpret_cast < void *>(name) }
-  static const std::map<std::string, void *> table = {ENTRY(cuInit),
-                                                      ENTRY(cuDriverGetVersion),
-                                                      ENTRY(cuGetErrorName),
-                                                      ENTRY(cuGetErrorString),
-                                                      ENTRY(cuDeviceGetCount),
-                                                      ENTRY(cuDeviceGet),
-                                                      ENTRY(cuDeviceGetName),
-                                                      ENTRY(cuDeviceTotalMem_v2),
-                                                      ENTRY(cuDeviceGetAttribute),
-                                                      ENTRY(cuDevicePrimaryCtxRetain),
-                                                      ENTRY(cuDevicePrimaryCtxRelease_v2),
-                                                      ENTRY(cuCtxCreate_v2),
-                                                      ENTRY(cuCtxDestroy_v2),
-                                                      ENTRY(cuCtxPushCurrent_v2),
-                                                      ENTRY(cuCtxPopCurrent_v2),
-                                                      ENTRY(cuCtxGetDevice),
-                                                      ENTRY(cuLibraryLoadData),
-                                                      ENTRY(cuLibraryUnload),
-                                                      ENTRY(cuLibraryGetKernel),
-                                                      ENTRY(cuKernelGetFunction),
-                                                      ENTRY(cuFuncGetAttribute),
-                                                      ENTRY(cuFuncSetAttribute),
-                                                      ENTRY(cuLaunchKernel),
-                                                      ENTRY(cuMemAlloc_v2),
-                                                      ENTRY(cuMemFree_v2),
-                                                      ENTRY(cuMemcpyHtoDAsync_v2),
-                                                      ENTRY(cuMemcpyDtoDAsync_v2),
-                                                      ENTRY(cuMemsetD8Async),
-                                                      ENTRY(cuStreamCreate),
-                                                      ENTRY(cuStreamDestroy_v2),
-                                                      ENTRY(cuStreamQuery),
-                                                      ENTRY(cuEventCreate),
-                                                      ENTRY(cuEventDestroy_v2),
-                                                      ENTRY(cuEventRecord),
-                                                      ENTRY(cuEventElapsedTime)};
+  static const std::map<std::string, void *> table = {
+      ENTRY(cuDeviceGetName),    ENTRY(cuDeviceGetAttribute), ENTRY(cuCtxCreate_v2),
+      ENTRY(cuCtxDestroy_v2),    ENTRY(cuCtxGetDevice),       ENTRY(cuLibraryLoadData),
+      ENTRY(cuLibraryUnload),    ENTRY(cuLibraryGetKernel),   ENTRY(cuFuncGetAttribute),
+      ENTRY(cuFuncSetAttribute), ENTRY(cuLaunchKernel),       ENTRY(cuMemAlloc_v2),
+      ENTRY(cuMemFree_v2),       ENTRY(cuMemcpyHtoDAsync_v2), ENTRY(cuMemcpyDtoDAsync_v2),
+      ENTRY(cuMemsetD8Async),    ENTRY(cuStreamCreate),       ENTRY(cuStreamDestroy_v2),
+      ENTRY(cuStreamQuery),      ENTRY(cuEventCreate),        ENTRY(cuEventDestroy_v2),
+      ENTRY(cuEventRecord),      ENTRY(cuEventElapsedTime)};
 #undef ENTRY
-  auto it = table.find(symbol);
-  return it == table.end() ? nullptr : it->second;
+  for (const auto *functions : {&table, &sharedDriverFunctions()})
+    if (auto it = functions->find(symbol); it != functions->end())
+      return it->second;
+  return nullptr;
 }
 
 VirtualGpu::VirtualGpu() {

@@ -5,6 +5,8 @@
 #ifndef TKC_TESTS_VIRTUAL_GPU_H
 #define TKC_TESTS_VIRTUAL_GPU_H
 
+#include "runtime/double/DriverDouble.h"
+
 #include <tkc/runtime.h>
 
 #include <cstdint>
@@ -15,7 +17,7 @@
 #include <string>
 #include <vector>
 
-struct VirtualGpu {
+struct VirtualGpu : DriverDouble {
   struct Launch {
     std::string symbol;
     unsigned grid[3], block[3];
@@ -30,8 +32,6 @@ struct VirtualGpu {
 
   VirtualGpu();
   ~VirtualGpu();
-  VirtualGpu(const VirtualGpu &) = delete;
-  VirtualGpu &operator=(const VirtualGpu &) = delete;
 
   /// A descriptor whose resolver finds this double's functions.
   tkc_driver_desc descriptor();
@@ -42,28 +42,22 @@ struct VirtualGpu {
   // What the machine is like: an H200, unless a test says otherwise.
   std::map<int, int> attributes;
   std::string name = "Virtual H200";
-  int driverVersion = 13000, deviceCount = 2;
-  size_t memoryBytes = size_t(141) << 30;
   double noise = 0.02;                            ///< a launch takes up to this share more or less
   std::set<std::string> faulty;                   ///< symbols whose launch faults
   std::string faultyPart;                         ///< the same for all that contain this
   std::string endless;                            ///< launches of symbols that hold this never end
   std::string crashing;                           ///< launches of these end the process: SIGSEGV
-  std::map<std::string, int> failures;            ///< driver function to the CUresult it gives
   std::map<std::string, double> microseconds;     ///< by symbol; else `duration`
   std::function<double(const Launch &)> duration; ///< default: by blocks and threads
   std::function<void(const Launch &)> effect;     ///< what a launch does to memory
 
   // What happened.
-  std::map<std::string, int> calls;
   std::vector<Launch> launches;
   double clock = 0; ///< microseconds
   bool isHung = false;
-  int fault = 0;        ///< what every call that needs the device gives from the first fault on
   int blockedCalls = 0; ///< that would have waited for ever
-  int liveContexts = 0, liveStreams = 0, liveEvents = 0, loadedLibraries = 0, retained = 0;
+  int liveContexts = 0, liveStreams = 0, liveEvents = 0;
   std::map<uint64_t, size_t> memory; ///< allocations that live
-  std::vector<void *> contexts;      ///< the stack; back is current
 
 private:
   std::vector<std::shared_ptr<void>> objects; ///< of the driver's: they end with the process
