@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace tkcrt {
@@ -52,13 +53,25 @@ tkc_status failDriver(const Gpu &gpu, CUresult result, const char *what, const c
   return status;
 }
 
-/// How many forks lie between the first process that has this library and this one. Counted, since
-/// asking for the process's id at each launch is a call of the kernel.
-static std::atomic<unsigned> forkCount{0};
-
-static tkc_status countForks(tkc_error *err) {
-  static const int failed = pthread_atfork(nullptr, nullptr, [] { ++forkCount; });
-  return failed ? fail(err, TKC_E_NOMEM, "tkc_driver_open: out of memory") : TKC_OK;
+/// A number of this process: another in a child, however that was made. Its page becomes zeros
+/// there, which costs nothing where it is asked; asking for the process's id at each launch would
+/// be a call of the kernel. nullptr: no memory.
+static std::atomic<unsigned> *processMark() {
+  using Mark = std::atomic<unsigned>;
+  static Mark *const mark = []() -> Mark * {
+    size_t bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    void *page = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+      return nullptr;
+    madvise(page, bytes, MADV_WIPEONFORK); // before Linux 4.14 the handler alone zeroes it
+    static Mark *made;
+    made = new (page) Mark(0);
+    return pthread_atfork(nullptr, nullptr, [] { *made = 0; }) ? nullptr : made;
+  }();
+  static Mark last{0}; // a child goes on counting
+  if (unsigned none = 0; mark && *mark == 0)
+    mark->compare_exchange_strong(none, ++last);
+  return mark;
 }
 
 tkc_status checkProcess(const tkc_driver &driver, tkc_error *err) {
@@ -98,10 +111,11 @@ static tkc_status checkDescriptor(const tkc_driver_desc &desc, tkc_error *err) {
 static tkc_status openDriver(const tkc_driver_desc &desc, tkc_driver &driver, tkc_error *err) {
   driver.backend = desc.backend ? desc.backend : static_cast<uint32_t>(TKC_CUDA);
   driver.hooks = desc;
-  if (tkc_status status = countForks(err))
-    return status;
   driver.pid = getpid();
-  driver.forks = forkCount;
+  driver.mark = processMark();
+  if (!driver.mark)
+    return fail(err, TKC_E_NOMEM, "tkc_driver_open: out of memory");
+  driver.process = *driver.mark;
   if (tkc_status status = findFunctions(desc, driver, err))
     return status;
   if (driver.isCpu())
@@ -118,7 +132,7 @@ static tkc_status openDriver(const tkc_driver_desc &desc, tkc_driver &driver, tk
 using namespace tkcrt;
 
 bool tkc_driver::isForked() const {
-  return !isCpu() && forks != forkCount.load(std::memory_order_relaxed);
+  return !isCpu() && process != mark->load(std::memory_order_relaxed);
 }
 
 const char *tkc_driver::backendName() const {

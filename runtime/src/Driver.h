@@ -12,12 +12,13 @@
 struct tkc_driver {
   std::atomic<int> references{1}; ///< the caller's and one for each bundle
   uint32_t backend = TKC_CUDA;
-  tkcrt::Gpu gpu;                   ///< TKC_CUDA and TKC_HIP
-  const tkc_cpu_api *cpu = nullptr; ///< TKC_CPU
-  tkc_driver_desc hooks{};          ///< alloc, free, log, on_submit and their user
-  int version = 0;                  ///< cuDriverGetVersion, hipDriverGetVersion
-  pid_t pid = 0;                    ///< who opened it, for messages
-  unsigned forks = 0;               ///< how often the process had been forked off then
+  tkcrt::Gpu gpu;                              ///< TKC_CUDA and TKC_HIP
+  const tkc_cpu_api *cpu = nullptr;            ///< TKC_CPU
+  tkc_driver_desc hooks{};                     ///< alloc, free, log, on_submit and their user
+  int version = 0;                             ///< cuDriverGetVersion, hipDriverGetVersion
+  pid_t pid = 0;                               ///< who opened it, for messages
+  const std::atomic<unsigned> *mark = nullptr; ///< the number of this process
+  unsigned process = 0;                        ///< the number of the one that opened it
 
   /// Whether this is a child of the process that opened it: neither vendor's driver survives that.
   bool isForked() const;

@@ -1,6 +1,8 @@
 //===- RuntimeForkTest.cpp - a child of the process that opened the driver --===//
 #include "FakeCudaFixture.h"
 
+#include <csignal>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,14 +55,28 @@ static std::string useInChild(Loader &loader, const Tensor &a) {
   return loader.cuda.calls == before ? "" : "a call reached the driver";
 }
 
+/// The ways to make a child with memory of its own. Handlers of pthread_atfork run in the first.
+static const struct {
+  const char *name;
+  pid_t (*make)();
+} waysToFork[] = {
+    {"fork", [] { return fork(); }},
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 34)
+    {"_Fork", [] { return _Fork(); }},
+#endif
+    {"clone", [] { return static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)); }},
+};
+
 TEST_CASE("after a fork no call of the loader reaches the driver", "[runtime][fork]") {
-  for (uint32_t backend : {uint32_t(TKC_CUDA), uint32_t(TKC_HIP)}) {
+  uint32_t backend = GENERATE(uint32_t(TKC_CUDA), uint32_t(TKC_HIP));
+  for (const auto &way : waysToFork) {
+    INFO(way.name);
     Loader loader;
     loader.backend = backend;
     loader.load(kernelFor(backend));
     Tensor a{at(0x10010), TKC_F16, {100, 72}, {80, 1}};
     REQUIRE(loader.encode({a}) == TKC_OK);
-    pid_t child = fork();
+    pid_t child = way.make();
     if (child == 0) { // Catch2 and the fixture's destructor are the parent's
       std::string wrong = useInChild(loader, a);
       fprintf(stderr, "%s", wrong.c_str());
