@@ -1,6 +1,6 @@
 """tkc_kernels: kernels of .tk files as a cc_library.
 
-    load("@tkc//bazel:defs.bzl", "tkc_kernels")
+    load("@tkc//:defs.bzl", "tkc_kernels")
 
     tkc_kernels(
         name = "kernels",
@@ -15,25 +15,34 @@ Each chip is an action of its own; one links them into kernels.tkb, and from it 
 kernels.h. Actions read nothing but their inputs, so they may run remotely and be cached.
 """
 
-def _compile(ctx, chip):
-    part = ctx.actions.declare_file("%s.%s.tkb" % (ctx.attr.stem, chip))
+load("@rules_cc//cc:defs.bzl", "cc_library")
+
+def _folders(ctx, folder):
+    """A folder of the package, as a path: where sources lie, and what is generated."""
+    inside = [part for part in [ctx.label.workspace_root, ctx.label.package, folder] if part and part != "."]
+    return ["/".join(inside) or ".", "/".join([ctx.bin_dir.path] + inside)]
+
+def _compile(ctx, stem, chip):
+    part = ctx.actions.declare_file("%s.%s.tkb" % (stem, chip))
     arguments = ctx.actions.args()
     arguments.add(ctx.file.src)
     arguments.add("-o", part)
     arguments.add("--hermetic")
     arguments.add("--target=" + chip)
     arguments.add_all(ctx.attr.defines, before_each = "-D")
-    arguments.add_all(ctx.attr.includes, before_each = "-I")
+    for folder in ctx.attr.includes:
+        arguments.add_all(_folders(ctx, folder), before_each = "-I")
     if ctx.attr.config:
         arguments.add("--config=" + ctx.attr.config)
-    inputs = [ctx.file.src] + ctx.files.imports
     if ctx.file.tuned:
         arguments.add(ctx.file.tuned, format = "--tuned=%s")
-        inputs.append(ctx.file.tuned)
+    if ctx.file.ptxas:
+        arguments.add(ctx.file.ptxas, format = "--ptxas=%s")
+    arguments.add_all(ctx.attr.options)
     ctx.actions.run(
         executable = ctx.executable.compiler,
         arguments = [arguments],
-        inputs = inputs,
+        inputs = [ctx.file.src] + ctx.files.imports + ctx.files.tuned + ctx.files.ptxas,
         outputs = [part],
         mnemonic = "TkcCompile",
         progress_message = "tkc %s for %s" % (ctx.file.src.short_path, chip),
@@ -43,12 +52,14 @@ def _compile(ctx, chip):
 def _bundle_impl(ctx):
     chips = ctx.attr.targets + ([ctx.attr.fallback] if ctx.attr.fallback else [])
     if ctx.attr.with_interp:
-        chips.append("cpu")
-    parts = [_compile(ctx, chip) for chip in chips]
-    if not parts:
+        chips = chips + ["cpu"]
+    if not chips:
         fail("say which chips: targets = [\"sm_90a\"], or with_interp = True")
-    outputs = [ctx.actions.declare_file(ctx.attr.stem + end) for end in (".tkb", ".o", ".h")]
-    inputs = parts
+
+    # A folder for each rule: two of them may compile the same file.
+    stem = ctx.label.name + "/" + ctx.file.src.basename[:-len(".tk")]
+    inputs = [_compile(ctx, stem, chip) for chip in chips]
+    outputs = [ctx.actions.declare_file(stem + end) for end in (".tkb", ".o", ".h")]
     for output in outputs:
         arguments = ctx.actions.args()
         arguments.add("link")
@@ -72,7 +83,6 @@ _tkc_bundle = rule(
     implementation = _bundle_impl,
     attrs = {
         "src": attr.label(allow_single_file = [".tk"], mandatory = True),
-        "stem": attr.string(mandatory = True),
         "imports": attr.label_list(allow_files = [".tk"]),
         "targets": attr.string_list(),
         "fallback": attr.string(),
@@ -81,7 +91,9 @@ _tkc_bundle = rule(
         "includes": attr.string_list(),
         "config": attr.string(),
         "tuned": attr.label(allow_single_file = [".json"]),
-        "compiler": attr.label(executable = True, cfg = "exec", mandatory = True),
+        "options": attr.string_list(),
+        "ptxas": attr.label(allow_single_file = True, cfg = "exec"),
+        "compiler": attr.label(executable = True, allow_single_file = True, cfg = "exec", mandatory = True),
     },
 )
 
@@ -89,21 +101,31 @@ def tkc_kernels(name, src, runtime = "@tkc//:runtime", compiler = "@tkc//:tkc", 
     """A cc_library with the embedded bundle of `src` and its header.
 
     Args:
-      name: of the library
+      name: of the library; `NAME_bundle` is the files alone
       src: the .tk file; what it imports goes into `imports`
       runtime: the loader, a cc_library
       compiler: tkc
       visibility: of the library
-      **kwargs: targets, fallback, with_interp, imports, defines, includes, config, tuned
+      **kwargs: targets, fallback, with_interp, imports, defines, includes (folders of the package),
+        config, tuned, options, ptxas (else the one that tkc was built with); tags, testonly,
+        target_compatible_with
     """
-    _tkc_bundle(name = name + "_bundle", src = src, stem = src.replace(":", "/").rpartition("/")[2][:-len(".tk")], compiler = compiler, **kwargs)
+    common = {
+        key: kwargs.pop(key)
+        for key in ("tags", "testonly", "target_compatible_with")
+        if key in kwargs
+    }
+    bundle = name + "_bundle"
+    _tkc_bundle(name = bundle, src = src, compiler = compiler, visibility = visibility, **dict(common, **kwargs))
     for group in ("object", "header"):
-        native.filegroup(name = name + "_" + group, srcs = [":%s_bundle" % name], output_group = group)
-    native.cc_library(
+        native.filegroup(name = name + "_" + group, srcs = [":" + bundle], output_group = group, **common)
+    cc_library(
         name = name,
         srcs = [":%s_object" % name],
         hdrs = [":%s_header" % name],
-        includes = ["."],
+        includes = [bundle],
+        linkstatic = True,  # the bundle's symbols are hidden: each program or shared library has its own
         deps = [runtime],
         visibility = visibility,
+        **common
     )

@@ -4,6 +4,7 @@
 #   lib/libtkcrt.so.1, libtkcrt.a         the loader; include/tkc/
 #   lib/cmake/tkc/                        find_package(tkc): tkc::compiler, tkc::runtime, tkc_add_kernels
 #   lib/pkgconfig/tkc-runtime.pc
+#   share/tkc/bazel/                      the repository @tkc of Bazel
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -33,3 +34,21 @@ file(RELATIVE_PATH TKC_PREFIX_FROM_PKGCONFIG
 configure_file(cmake/package/tkc-runtime.pc.in ${CMAKE_CURRENT_BINARY_DIR}/package/tkc-runtime.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/tkc-runtime.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
+
+# What the repository names lies elsewhere in the prefix: links, relative so that the tree may be moved.
+set(bazel ${CMAKE_CURRENT_BINARY_DIR}/package/bazel)
+set(installed ${CMAKE_INSTALL_FULL_DATADIR}/tkc/bazel)
+configure_file(cmake/package/BUILD.bazel.in ${bazel}/BUILD.bazel @ONLY)
+foreach(pair bin/tkc=BINDIR include/tkc=INCLUDEDIR lib/libtkcrt.a=LIBDIR lib/libtkccpu.so.1=LIBDIR)
+  string(REGEX MATCH "^(.*)/(.*)=(.*)$" pair ${pair})
+  set(folder ${CMAKE_MATCH_1})
+  set(name ${CMAKE_MATCH_2})
+  set(place ${CMAKE_INSTALL_FULL_${CMAKE_MATCH_3}})
+  if(name MATCHES tkccpu AND NOT TKC_CPU_DEVICE)
+    continue()
+  endif()
+  file(RELATIVE_PATH target ${installed}/${folder} ${place}/${name})
+  file(MAKE_DIRECTORY ${bazel}/${folder})
+  file(CREATE_LINK ${target} ${bazel}/${folder}/${name} SYMBOLIC)
+endforeach()
+install(DIRECTORY bazel/ ${bazel}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tkc/bazel COMPONENT runtime)

@@ -8,6 +8,7 @@ Features a test may name in REQUIRES, UNSUPPORTED or %if:
   cpu-device libtkccpu is built
   asan       the tools are built with sanitizers
   rustc, meson, abidiff   that program is on the PATH of the tests
+  bazel      so is Debian's, with the rules that it would download
 """
 
 import os
@@ -29,6 +30,8 @@ config.environment["PATH"] = os.pathsep.join(
 for tool in ("rustc", "meson", "abidiff"):
     if shutil.which(tool, path=config.environment["PATH"]):
         config.available_features.add(tool)
+if shutil.which("bazel", path=config.environment["PATH"]) and os.path.isdir("/usr/share/bazel/rules/java"):
+    config.available_features.add("bazel")
 config.environment["LC_ALL"] = "C.UTF-8"
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["FILECHECK_OPTS"] = "--dump-input-filter=annotation-full"

@@ -11,8 +11,64 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 CC = ["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
+
+
+# Where Debian has the rules that its Bazel would download.
+DEBIAN_RULES = "/usr/share/bazel/rules"
+
+BAZEL_BUILD = """
+load("@rules_cc//cc:defs.bzl", "cc_binary")
+load("@tkc//:defs.bzl", "tkc_kernels")
+
+tkc_kernels(
+    name = "kernels",
+    src = "kernels.tk",
+    imports = ["shared.tk"],
+    targets = ["sm_80", "sm_90a"],
+    with_interp = True,
+)
+
+cc_binary(
+    name = "app",
+    srcs = ["main.cpp", "memory.c", "memory.h"],
+    deps = [":kernels"],
+)
+
+# The same file for other chips, and in a shared library.
+genrule(
+    name = "made",
+    outs = ["made/shared.tk"],
+    cmd = "echo 'fn twice(x) { return x + x }' > $@",
+)
+
+tkc_kernels(
+    name = "other",
+    src = "kernels.tk",
+    imports = [":made"],
+    includes = ["made"],
+    options = ["-g"],
+    tags = ["manual"],
+    testonly = True,
+    with_interp = True,
+)
+
+cc_binary(
+    name = "libother.so",
+    srcs = ["other.cpp"],
+    linkshared = True,
+    testonly = True,
+    deps = [":other"],
+)
+
+cc_binary(
+    name = "uses_other",
+    srcs = ["uses.cpp", ":libother.so"],
+    testonly = True,
+)
+"""
 
 
 class Apps:
@@ -87,9 +143,52 @@ class Apps:
 
     def meson(self):
         build = self.work / "build"
+        shared = self.import_shared()
         self.run(["meson", "setup", build, self.apps / "meson"])
         self.run(["ninja", "-C", build])
         self.ran(build / "app")
+        self.expect(self.run(["ninja", "-C", build]), "no work to do")
+        shared.write_text("fn twice(x) { return 2.0 * x }\n")
+        self.expect(self.run(["ninja", "-C", build]), "kernels.tkb")
+        self.ran(build / "app")
+
+    def bazel(self):
+        """In its sandbox, without a network: rules_cc is Bazel's own rules under that name."""
+        shared = self.import_shared()
+        shutil.copy(self.apps / "cpp" / "main.cpp", self.apps)
+        rules = self.work / "rules_cc"
+        (rules / "cc").mkdir(parents=True)
+        (rules / "WORKSPACE").touch()
+        (rules / "cc" / "BUILD").touch()
+        names = "binary library test import toolchain toolchain_suite".split()
+        (rules / "cc" / "defs.bzl").write_text("".join("cc_%s = native.cc_%s\n" % (name, name) for name in names))
+        places = {"tkc": self.prefix / "share" / "tkc" / "bazel", "rules_cc": rules,
+                  "rules_java": DEBIAN_RULES + "/java", "rules_proto": DEBIAN_RULES + "/proto"}
+        (self.apps / "WORKSPACE").write_text(
+            "".join('local_repository(name = "%s", path = "%s")\n' % place for place in places.items()))
+        (self.apps / "other.cpp").write_text(
+            '#include "kernels.h"\nunsigned long bytes() { return kernels::bundle().size; }\n')
+        (self.apps / "uses.cpp").write_text("unsigned long bytes();\nint main() { return bytes() ? 0 : 1; }\n")
+        build = self.apps / "BUILD"
+        build.write_text(BAZEL_BUILD)
+        with tempfile.TemporaryDirectory() as root:
+            self.environment.update(LD_LIBRARY_PATH=str(self.libraries), HOME=root)
+            bazel = ["bazel", "--output_user_root=" + root]
+            build_options = bazel + ["build", "--cxxopt=-std=c++17"]
+            try:
+                self.run(build_options + ["//..."], self.apps)
+                self.ran(self.apps / "bazel-bin" / "app")
+                self.run([self.apps / "bazel-bin" / "uses_other"])
+                self.expect(self.run(build_options + ["//..."], self.apps), "1 process: 1 internal")
+                shared.write_text("fn twice(x) { return 2.0 * x }\n")
+                self.expect(self.run(build_options + ["//:app"], self.apps), "linux-sandbox")
+                self.ran(self.apps / "bazel-bin" / "app")
+                build.write_text(BAZEL_BUILD.replace('["shared.tk"]', "[]"))
+                failed = subprocess.run(build_options + ["//:app"], cwd=self.apps, text=True, capture_output=True,
+                                        env=self.environment)
+                self.expect(failed.stderr, "shared.tk")
+            finally:
+                self.run(bazel + ["clean", "--expunge"], self.apps)
 
     def library(self):
         """Kernels of a library that a program in another folder links; a prefix for the symbols."""
@@ -117,12 +216,18 @@ class Apps:
         failed = subprocess.run(["cmake", "-S", top, "-B", build], text=True, capture_output=True, env=self.environment)
         self.expect(failed.stderr, "is of another folder")
 
-    def incremental(self):
-        """What is built again after an edit."""
+    def import_shared(self):
+        """Another file that kernels.tk imports, to be edited."""
         kernels = self.apps / "kernels.tk"
         shared = self.apps / "shared.tk"
         shared.write_text("fn twice(x) { return x + x }\n")
         kernels.write_text("import \"shared.tk\"\n" + kernels.read_text().replace("a * x[i", "shared.twice(a * 0.5) * x[i"))
+        return shared
+
+    def incremental(self):
+        """What is built again after an edit."""
+        kernels = self.apps / "kernels.tk"
+        shared = self.import_shared()
         build = self.configure()
         self.run(["cmake", "--build", build])
         self.ran(build / "app")
