@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-CC = ["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
+WARNINGS = "-pedantic -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Werror"
+CC = ["cc", "-std=c99", *WARNINGS.split()]
 
 
 # Where Debian has the rules that its Bazel would download.
@@ -105,7 +106,7 @@ class Apps:
 
     def configure(self):
         build = self.work / "build"
-        self.run(["cmake", "-S", self.apps / "cpp", "-B", build, "-G", "Ninja"])
+        self.run(["cmake", "-S", self.apps / "cpp", "-B", build, "-G", "Ninja", "-DCMAKE_CXX_FLAGS=" + WARNINGS])
         return build
 
     def cpp(self):

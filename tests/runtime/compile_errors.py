@@ -55,8 +55,8 @@ def main():
                "-pedantic", "-Werror", "-fsyntax-only", "-I", options.include, "-I", str(HERE),
                "-x", "c++", "-"]
 
-    def compile_text(statement):
-        return subprocess.run(command, input=PROGRAM % statement, text=True, capture_output=True)
+    def compile_text(statement, *more):
+        return subprocess.run(command + list(more), input=PROGRAM % statement, text=True, capture_output=True)
 
     faults = []
     result = compile_text("\n  ".join("{ %s }" % statement for statement in GOOD))
@@ -68,6 +68,8 @@ def main():
             faults.append("compiles: " + statement)
         elif not any(message in result.stderr for message in messages.split("|")):
             faults.append("does not say \"%s\": %s\n%s" % (messages, statement, result.stderr))
+    if "<tkc/runtime.hpp> needs C++17" not in compile_text(GOOD[0], "-std=c++14").stderr.split("error", 2)[1]:
+        faults.append("C++14: the first error is another")
     print("\n".join(faults) or "%d calls good" % (len(GOOD) + len(BAD)))
     sys.exit(bool(faults))
 

@@ -1,9 +1,11 @@
-"""The C and C++ fences of a page: each compiles, those with `run` end well on the recording driver.
+"""The C and C++ fences of pages: each compiles without a warning, as older and newer standard; those with `run`
+end well on the recording driver.
 
-```cpp            a whole program or header, C++17 without exceptions and RTTI
+```cpp            a whole program or header, C++17 and C++20, without exceptions and RTTI
 ```cpp run        besides, linked with libtkcrt and libtkcrt_double and run
 ```cpp body       statements of a function that has `driver`, `bundle` and `kernel`
-```c, c run       the same in C99
+```c, c run       the same in C99 and C11
+```c body         statements of a function that has files in memory, arrays x and y of rows x columns, a stream
 
 What runs finds add.tkb in its folder: the example of docs/metadata.md as a bundle.
 """
@@ -19,6 +21,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"]
 FENCE = re.compile(r"^```(cpp|c)\b([^\n]*)\n(.*?)^```", re.M | re.S)
 BODY = """#include <cstdio>
 #include <tkc/runtime.hpp>
@@ -26,6 +29,15 @@ void body(tkc::driver &driver, tkc::bundle &bundle, tkc::kernel &kernel);
 void body(tkc::driver &driver, tkc::bundle &bundle, tkc::kernel &kernel) {
   (void)driver, (void)bundle, (void)kernel;
 %s
+}
+"""
+C_BODY = """#include <stdio.h>
+int body(const void *image, size_t image_bytes, const void *json, size_t json_bytes, void *stream, void *x, void *y,
+         int64_t rows, int64_t columns);
+int body(const void *image, size_t image_bytes, const void *json, size_t json_bytes, void *stream, void *x, void *y,
+         int64_t rows, int64_t columns) {
+%s
+  return 0;
 }
 """
 
@@ -47,28 +59,31 @@ def write_bundle(page, path):
 def check(options, language, info, text, folder):
     is_cpp = language == "cpp"
     source = folder / ("fence." + language)
-    source.write_text(BODY % text if "body" in info else text)
-    command = [options.cxx if is_cpp else options.cc, "-Wall", "-Wextra", "-pedantic", "-Werror",
-               "-I", options.include, "-I", HERE, source]
-    command += ["-std=c++17", "-fno-exceptions", "-fno-rtti"] if is_cpp else ["-std=c99"]
+    if "body" in info:
+        text = BODY % text if is_cpp else "#include <tkc/runtime.h>\n" + C_BODY % text
+    source.write_text(text)
+    command = [options.cxx if is_cpp else options.cc, *WARNINGS, "-I", options.include, "-I", HERE, source]
+    if is_cpp:
+        command += ["-fno-exceptions", "-fno-rtti"]
+    for standard in ("c++17", "c++20") if is_cpp else ("c99", "c11"):
+        command_of_standard = command + ["-std=" + standard]
+        result = subprocess.run(command_of_standard + ["-fsyntax-only"], text=True, capture_output=True)
+        if result.returncode:
+            return result
     if "run" not in info:
-        return subprocess.run(command + ["-fsyntax-only"], text=True, capture_output=True)
+        return result
     paths = [pathlib.Path(options.library), pathlib.Path(options.double)]
-    command += [path for path in paths] + ["-Wl,-rpath,%s" % path.parent for path in paths]
-    result = subprocess.run(command + ["-o", folder / "fence"], text=True, capture_output=True)
+    linked = command_of_standard + paths + ["-Wl,-rpath,%s" % path.parent for path in paths]
+    result = subprocess.run(linked + ["-o", folder / "fence"], text=True, capture_output=True)
     if result.returncode:
         return result
-    write_bundle((options.page.parent / "metadata.md").read_text(), folder / "add.tkb")
+    write_bundle((HERE.parents[1] / "docs" / "metadata.md").read_text(), folder / "add.tkb")
     return subprocess.run([folder / "fence"], text=True, capture_output=True, cwd=folder)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    for name in ["--cc", "--cxx", "--include", "--library", "--double"]:
-        parser.add_argument(name, required=True)
-    parser.add_argument("page", type=pathlib.Path)
-    options = parser.parse_args()
-    page = options.page.read_text()
+def check_page(options, path):
+    """The numbers of fences, of those that were run, and of faults."""
+    page = path.read_text()
     fences = list(FENCE.finditer(page))
     faults = 0
     for match in fences:
@@ -78,9 +93,18 @@ def main():
             result = check(options, language, info.split(), text, pathlib.Path(folder))
         if result.returncode:
             faults += 1
-            print("%s:%d: %s" % (options.page, line, result.stdout + result.stderr))
-    runs = sum("run" in match.group(2).split() for match in fences)
-    print("%d fences, %d run, %d faults" % (len(fences), runs, faults))
+            print("%s:%d: %s" % (path, line, result.stdout + result.stderr))
+    return len(fences), sum("run" in match.group(2).split() for match in fences), faults
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ["--cc", "--cxx", "--include", "--library", "--double"]:
+        parser.add_argument(name, required=True)
+    parser.add_argument("pages", type=pathlib.Path, nargs="+")
+    options = parser.parse_args()
+    fences, runs, faults = map(sum, zip(*(check_page(options, page) for page in options.pages)))
+    print("%d fences, %d run, %d faults" % (fences, runs, faults))
     sys.exit(bool(faults or not runs))
 
 

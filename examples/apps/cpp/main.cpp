@@ -11,7 +11,7 @@ namespace {
 /// Memory of the device with `Rank` extents.
 template <int Rank> class Array {
 public:
-  Array(const std::vector<float> &host, const std::int64_t (&extents)[Rank])
+  Array(const std::vector<float> &host, const std::int64_t (&extents)[std::size_t(Rank)])
       : count(host.size()), data(static_cast<float *>(memory_alloc(bytes()))), view(data, extents) {
     if (data)
       memory_upload(data, host.data(), bytes());
@@ -40,9 +40,9 @@ bool report(const char *what, const tkc::status &status) {
 }
 
 bool runAxpy(const kernels::axpy &axpy, const char *device) {
-  constexpr std::int64_t count = 100000;
+  constexpr std::size_t count = 100000;
   std::vector<float> x(count), y(count, 1.0f);
-  for (std::int64_t i = 0; i < count; ++i)
+  for (std::size_t i = 0; i < count; ++i)
     x[i] = float(i % 1000);
   Array<1> dx(x, {count}), dy(y, {count});
   tkc::tensor<float, 1> in = dx, out = dy;
@@ -53,14 +53,14 @@ bool runAxpy(const kernels::axpy &axpy, const char *device) {
     return false;
   std::vector<float> result = dy.read();
   int wrong = 0;
-  for (std::int64_t i = 0; i < count; ++i)
+  for (std::size_t i = 0; i < count; ++i)
     wrong += result[i] != 2.0f * x[i] + 1.0f;
   std::printf("axpy on %s: %s\naxpy on %s: %d of %d wrong\n", device, why, device, wrong, int(count));
   return !wrong;
 }
 
 bool runSoftmax(const kernels::softmax &softmax, const char *device) {
-  constexpr std::int64_t rows = 50, columns = 333;
+  constexpr std::size_t rows = 50, columns = 333;
   std::vector<float> x(rows * columns);
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] = float(i * 7919 % 1000) / 100.0f;
@@ -70,11 +70,11 @@ bool runSoftmax(const kernels::softmax &softmax, const char *device) {
     return false;
   std::vector<float> result = dy.read();
   double furthest = 0;
-  for (std::int64_t row = 0; row < rows; ++row) {
+  for (std::size_t row = 0; row < rows; ++row) {
     double sum = 0;
-    for (std::int64_t i = 0; i < columns; ++i)
+    for (std::size_t i = 0; i < columns; ++i)
       sum += std::exp(double(x[row * columns + i]));
-    for (std::int64_t i = 0; i < columns; ++i) {
+    for (std::size_t i = 0; i < columns; ++i) {
       double wanted = std::exp(double(x[row * columns + i])) / sum;
       furthest = std::fmax(furthest, std::fabs(result[row * columns + i] - wanted) / wanted);
     }

@@ -13,6 +13,10 @@
 #ifndef TKC_RUNTIME_HPP
 #define TKC_RUNTIME_HPP
 
+#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+#error "<tkc/runtime.hpp> needs C++17: -std=c++17"
+#endif
+
 #include <tkc/runtime.h>
 
 #include <cstddef>
@@ -59,8 +63,8 @@ private:
 /// A value, or the status that says why there is none.
 template <class T> class [[nodiscard]] result {
 public:
-  result(T value) noexcept : value(std::move(value)) {}
-  result(status problem) noexcept : problem(problem) {}
+  result(T made) noexcept : value(std::move(made)) {}
+  result(status why) noexcept : problem(why) {}
 
   bool ok() const noexcept { return value.has_value(); }
   explicit operator bool() const noexcept { return ok(); }
@@ -118,21 +122,21 @@ template <class T, int Rank> class tensor {
   static_assert(Rank >= 0 && Rank <= TKC_MAX_RANK, "tkc: a tensor has 0 to 8 axes");
 
 public:
-  static constexpr int room = Rank ? Rank : 1;
+  static constexpr std::size_t room = Rank ? Rank : 1;
 
-  explicit tensor(T *data) noexcept : data(data), extents{}, strides{} {
+  explicit tensor(T *memory) noexcept : data(memory), extents{}, strides{} {
     static_assert(Rank == 0, "tkc: the extents are missing");
   }
-  tensor(T *data, const std::int64_t (&extents)[room]) noexcept
-      : data(data), extents{}, strides{}, is_dense(true) {
+  tensor(T *memory, const std::int64_t (&sizes)[room]) noexcept
+      : data(memory), extents{}, strides{}, is_dense(true) {
     for (int axis = 0; axis < Rank; ++axis)
-      this->extents[axis] = extents[axis];
+      extents[axis] = sizes[axis];
   }
-  tensor(T *data, const std::int64_t (&extents)[room], const std::int64_t (&strides)[room]) noexcept
-      : tensor(data, extents) {
+  tensor(T *memory, const std::int64_t (&sizes)[room], const std::int64_t (&steps)[room]) noexcept
+      : tensor(memory, sizes) {
     is_dense = false;
     for (int axis = 0; axis < Rank; ++axis)
-      this->strides[axis] = strides[axis];
+      strides[axis] = steps[axis];
   }
   /// The same memory, of which nothing is written.
   operator tensor<const T, Rank>() const noexcept {
@@ -162,9 +166,9 @@ namespace detail {
 template <int Rank> class tensor_arg {
 public:
   template <class T>
-  tensor_arg(const tensor<T, Rank> &from, std::uint16_t dtype) noexcept
+  tensor_arg(const tensor<T, Rank> &from, std::uint16_t type) noexcept
       : data(const_cast<void *>(static_cast<const void *>(from.data))), span_bytes(from.span_bytes),
-        dtype(dtype), is_dense(from.is_dense) {
+        dtype(type), is_dense(from.is_dense) {
     std::memcpy(extents, from.extents, sizeof(extents));
     std::memcpy(strides, from.strides, sizeof(strides));
   }
@@ -182,7 +186,8 @@ public:
 
 private:
   void *data;
-  std::int64_t extents[Rank ? Rank : 1], strides[Rank ? Rank : 1];
+  static constexpr std::size_t room = Rank ? Rank : 1;
+  std::int64_t extents[room], strides[room];
   std::uint64_t span_bytes;
   std::uint16_t dtype;
   bool is_dense;
@@ -276,7 +281,7 @@ template <std::uint16_t Dtype> constexpr auto scalar_type() {
 template <std::uint16_t Dtype> class scalar {
 public:
   using type = decltype(detail::scalar_type<Dtype>());
-  scalar(type value) noexcept : value(value) {}
+  scalar(type given) noexcept : value(given) {}
   tkc_arg arg() const noexcept {
     tkc_arg made{};
     made.kind = TKC_SCALAR;
@@ -360,7 +365,7 @@ struct bytes {
 
 /// CUstream, hipStream_t, cudaStream_t: any of them converts. None: the default stream.
 struct stream {
-  stream(void *handle = nullptr) noexcept : handle(handle) {}
+  stream(void *given = nullptr) noexcept : handle(given) {}
   void *handle;
 };
 
@@ -368,7 +373,7 @@ namespace detail {
 /// Owns a handle of the C interface.
 template <class Handle, void (*Release)(Handle *)> class owner {
 public:
-  explicit owner(Handle *handle) noexcept : handle(handle) {}
+  explicit owner(Handle *given) noexcept : handle(given) {}
   owner(owner &&other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
   owner &operator=(owner &&other) noexcept {
     std::swap(handle, other.handle);
