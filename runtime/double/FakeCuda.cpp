@@ -71,7 +71,7 @@ int fakeLibraryLoadData(void **library, const void *code, int *options, void **v
                         unsigned optionCount, int *, void **, unsigned) {
   std::lock_guard<std::mutex> lock(DriverDouble::mutex);
   int failure = fake->enter("cuLibraryLoadData");
-  fake->loadedBytes = static_cast<const char *>(code);
+  fake->loadedBytes.assign(static_cast<const char *>(code), fake->readBytes);
   for (unsigned i = 0; i < optionCount; ++i)
     if (options[i] == 5) // CU_JIT_ERROR_LOG_BUFFER
       strncpy(static_cast<char *>(values[i]), fake->jitLog.c_str(), 100);
@@ -83,7 +83,7 @@ int fakeLibraryLoadData(void **library, const void *code, int *options, void **v
 }
 int fakeHipModuleLoadData(void **module, const void *code) {
   DOUBLE_ENTER("hipModuleLoadData");
-  fake->loadedBytes = static_cast<const char *>(code);
+  fake->loadedBytes.assign(static_cast<const char *>(code), fake->readBytes);
   ++fake->loadedLibraries;
   *module = fake;
   return 0;

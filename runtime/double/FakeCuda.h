@@ -51,13 +51,14 @@ struct FakeCuda : DriverDouble {
   std::vector<std::pair<size_t, size_t>> params;   ///< offset and size, for cuKernelGetParamInfo
   bool knowsParams = false;                        ///< else cuKernelGetParamInfo does not exist
   std::string jitLog;                              ///< written when loading fails
+  size_t readBytes = 0; ///< to read of an image: where it ends the double does not know
 
   // What happened.
   std::vector<Launch> launches;
   std::vector<TensorMap> tensorMaps;
   std::map<std::string, int> dynamicShared; ///< by symbol: cuFuncSetAttribute's
   std::set<std::string> bigClusters;        ///< symbols that may have clusters of more than 8
-  std::string loadedBytes;                  ///< the image that was loaded last, to its NUL
+  std::string loadedBytes;                  ///< of the image that was loaded last
 };
 
 #endif

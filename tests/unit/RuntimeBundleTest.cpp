@@ -33,6 +33,7 @@ TEST_CASE("a bundle loads the image of the device, and only that", "[runtime][bu
   for (int major : {9, 8}) {
     Loader loader;
     loader.cuda.major = major;
+    loader.cuda.readBytes = 16;
     BundleWriter writer = twoTargets();
     REQUIRE(loader.openFile(writer.write()) == TKC_OK);
     CHECK(loader.cuda.loadedLibraries == 0);
@@ -49,6 +50,7 @@ TEST_CASE("a bundle loads the image of the device, and only that", "[runtime][bu
 TEST_CASE("zstd images are decompressed when a prepare needs them", "[runtime][bundle]") {
   Loader loader;
   BundleWriter writer = twoTargets("zstd");
+  loader.cuda.readBytes = 1015;
   writer.write();
   REQUIRE(writer.contents[0].size() < 200);
   REQUIRE(loader.openFile(writer.bytes) == TKC_OK);

@@ -261,10 +261,11 @@ TEST_CASE("PTX reaches the driver with its NUL, and its log the caller", "[runti
     variantOf(json, i)["target"]["arch"] = "compute_90a";
   loader.cuda.failures["cuLibraryLoadData"] = 218;
   loader.cuda.jitLog = "line 1: nonsense";
+  loader.cuda.readBytes = 4;
   REQUIRE(loader.openBundle(json.dump()) == TKC_OK);
   CHECK(loader.prepare("vector_add") == TKC_E_DRIVER);
   CHECK_THAT(loader.text(), Contains("line 1: nonsense") && Contains("218"));
-  CHECK(loader.cuda.loadedBytes == "abc");
+  CHECK(loader.cuda.loadedBytes == std::string("abc\0", 4));
 }
 
 TEST_CASE("what is not here is refused when a device would need it", "[runtime]") {
