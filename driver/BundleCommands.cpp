@@ -90,8 +90,6 @@ int tk::runBundle(const CompileOptions &options) {
   std::optional<DiagRecord> wrong = lists ? std::nullopt : checkHost(options);
   if (!lists && !wrong)
     wrong = planOutputs(options, plan);
-  if (!lists && !wrong)
-    wrong = checkOverwrites(options, plan, options.tuned);
   if (wrong)
     return printAlone(*wrong, json, 2);
 
@@ -119,7 +117,7 @@ int tk::runBundle(const CompileOptions &options) {
   if (std::optional<DiagRecord> wrong = table.addTo(bundle))
     return printAlone(*wrong, json, 1);
   if (std::optional<DiagRecord> wrong = writeBundleFiles(options, plan, bundle, std::move(result)))
-    return printAlone(*wrong, json, 1);
+    return printAlone(*wrong, json, statusOf(*wrong));
   return 0;
 }
 
@@ -145,8 +143,6 @@ static int runLink(const CompileOptions &options, llvm::ArrayRef<std::string> fi
   std::optional<DiagRecord> wrong = checkHost(options);
   if (!wrong)
     wrong = planOutputs(options, plan);
-  if (!wrong)
-    wrong = checkOverwrites(options, plan, files);
   if (wrong)
     return printAlone(*wrong, json, 2);
   std::vector<LinkInput> inputs;
@@ -160,7 +156,7 @@ static int runLink(const CompileOptions &options, llvm::ArrayRef<std::string> fi
   result.dependencies = files.vec();
   if ((wrong = linkOrReport(std::move(inputs), bundle)) ||
       (wrong = writeBundleFiles(options, plan, bundle, std::move(result))))
-    return printAlone(*wrong, json, 1);
+    return printAlone(*wrong, json, statusOf(*wrong));
   return 0;
 }
 
@@ -187,7 +183,7 @@ int tk::runBundleCommand(const CompileOptions &options, const BundleCommand &com
   if (!wrong && command.name == "extract")
     wrong = extract(options, bundle);
   if (wrong)
-    return printAlone(*wrong, options.jsonDiagnostics, 1);
+    return printAlone(*wrong, options.jsonDiagnostics, statusOf(*wrong));
   if (command.name == "size")
     printSizes(bundle, llvm::outs());
   if (command.name == "notices")

@@ -3,6 +3,8 @@
 #include "driver/Crash.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -24,30 +26,44 @@ void tk::setActivity(const char *what) { activity = what; }
 //===----------------------------------------------------------------------===//
 
 static constexpr unsigned kReportSeconds = 5;
-static char reproduction[4096];
+/// What the report says around the activity, made beforehand.
+static char reportHead[256], reportTail[16384];
 static std::atomic<const char *> crashedActivity{nullptr};
 static std::atomic<int> crashedThreads{0}; // for which the clock runs
 static thread_local bool hasCrashed = false;
 
-void tk::setReproduction(llvm::StringRef command) {
+static void keep(llvm::StringRef text, llvm::MutableArrayRef<char> to) {
+  text = text.take_front(to.size() - 1);
+  memcpy(to.data(), text.data(), text.size());
+}
+
+void tk::setReproduction(llvm::StringRef command, bool asJson) {
   static std::once_flag kept;
+  constexpr size_t kMaxBytes = 2048; // as JSON six times as many
   std::call_once(kept, [&] {
-    command = command.take_front(sizeof reproduction - 1);
-    memcpy(reproduction, command.data(), command.size());
+    std::string note = "to reproduce: " + llvm::json::fixUTF8(command.take_front(kMaxBytes));
+    std::string head = "LLVM crashed while ",
+                help = "please report this with the input file; nothing was written", tail;
+    llvm::raw_string_ostream os(tail);
+    if (asJson) {
+      head = R"({"code":"TK9003","severity":"error","message":")" + head;
+      os << R"(","notes":[{"message":)" << llvm::json::Value(note) << R"(}],"help":[)"
+         << llvm::json::Value(help) << R"(],"fix":[]})" << '\n';
+    } else {
+      head = "tkc: error: TK9003: " + head;
+      os << "\ntkc: note: " << note << "\nhelp: " << help << '\n';
+    }
+    keep(head, reportHead);
+    keep(tail, reportTail);
   });
 }
 
 /// In a handler: nothing but what is safe there.
 static void endReport(int) {
-  auto say = [](const char *text) {
+  for (const char *text :
+       std::initializer_list<const char *>{reportHead, crashedActivity.load(), reportTail})
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
-      return;
-  };
-  say("tkc: error: TK9003: LLVM crashed while ");
-  say(crashedActivity.load());
-  say("\ntkc: note: to reproduce: ");
-  say(reproduction);
-  say("\nhelp: please report this with the input file; nothing was written\n");
+      break;
   _exit(3);
 }
 
@@ -191,4 +207,7 @@ void tk::crashOnPurpose(llvm::StringRef kind) {
     overflowStack(0);
   if (kind == "malloc")
     overflowInMalloc(0);
+  if (kind == "stuck") // a report that is never made
+    for (limitReport();;)
+      pause();
 }

@@ -16,8 +16,9 @@ namespace tk {
 /// Says what is being done ("running ptxas"), for the report of a crash. `what` is a literal.
 void setActivity(const char *what);
 
-/// What makes the crash happen again, for a report that can't be made any more; kept once.
-void setReproduction(llvm::StringRef command);
+/// What makes the crash happen again, for a report that can't be made any more, as text or as the
+/// line of JSON that was asked for; kept once.
+void setReproduction(llvm::StringRef command, bool asJson);
 
 struct CrashReport {
   bool crashed = false;
@@ -33,7 +34,7 @@ CrashReport runGuarded(llvm::function_ref<void()> work);
 /// crashed may have left locks behind, also the allocator's.
 void limitReport();
 
-/// For tests: crashes in the way called `kind`: segv, abort, fatal, stack or malloc.
+/// For tests: crashes in the way called `kind`: segv, abort, fatal, stack, malloc or stuck.
 void crashOnPurpose(llvm::StringRef kind);
 
 } // namespace tk

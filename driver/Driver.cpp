@@ -36,7 +36,7 @@ static int runCompile(const CompileOptions &options) {
   if (status || options.verifyDiagnostics)
     return status;
   if (std::optional<DiagRecord> wrong = writeResult(options, plan, result))
-    return printAlone(*wrong, options.jsonDiagnostics, 1);
+    return printAlone(*wrong, options.jsonDiagnostics, statusOf(*wrong));
   return 0;
 }
 

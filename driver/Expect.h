@@ -62,8 +62,10 @@ struct ExpectEvaluator {
 
   /// None after an error has been reported.
   std::optional<ExpectArray> evaluate(const ast::Expr *expr);
-  /// ": first at [0, 3]: 1.5 and 2; ..." of the last allclose or equal that failed.
+  /// ": first at [0, 3]: 1.5 and 2; ..." of the last allclose or equal that failed, or of a
+  /// comparison that is the whole expectation or one side of its && and ||.
   std::string difference;
+  const ast::Expr *whole = nullptr; // the expectation
   std::string unwritten; // an element that nobody wrote of an array that the text names
 
 private:
@@ -139,6 +141,9 @@ ExpectArray mapAxis(const ExpectArray &array, int64_t axis, int64_t side,
                     const std::function<void(std::vector<double> &)> &fn);
 /// With its axes in another order.
 ExpectArray permuteAxes(const ExpectArray &array, llvm::ArrayRef<int64_t> order);
+/// ": `<` is false for 3 of 6 elements, the first at [1]: 2 and 1" of two arrays of one shape.
+std::string falseText(llvm::StringRef op, const ExpectArray &a, const ExpectArray &b,
+                      const ExpectArray &holds);
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 std::string coordinateText(llvm::ArrayRef<int64_t> shape, int64_t index);
 

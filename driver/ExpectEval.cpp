@@ -138,6 +138,21 @@ static double both(double x, double y) {
   return x != 0 && y != 0;
 }
 
+static bool allTrue(const ExpectArray &array) {
+  for (double x : array.data)
+    if (x == 0 || x != x)
+      return false;
+  return true;
+}
+
+/// Whether `expr` is `whole`, or a side of its && and ||.
+static bool isSideOf(const ast::Expr *whole, const ast::Expr *expr) {
+  auto *logical = llvm::dyn_cast_or_null<ast::Logical>(whole);
+  return whole == expr || (logical && llvm::any_of(logical->operands, [&](const ast::Expr *side) {
+                             return isSideOf(side, expr);
+                           }));
+}
+
 ExpectEvaluator::Result ExpectEvaluator::compare(const ast::CompareChain *expr) {
   std::vector<ExpectArray> values;
   for (const ast::Expr *operand : expr->operands) {
@@ -149,16 +164,12 @@ ExpectEvaluator::Result ExpectEvaluator::compare(const ast::CompareChain *expr) 
   Result all = ExpectArray::number(1);
   for (size_t i = 0; all && i < expr->ops.size(); ++i) {
     Result one = elementwise(expr, values[i], values[i + 1], functionOf(expr->ops[i]));
+    if (one && !allTrue(*one) && isSideOf(whole, expr))
+      difference = falseText(spelling(expr->ops[i]), broadcastTo(values[i], one->shape),
+                             broadcastTo(values[i + 1], one->shape), *one);
     all = one ? elementwise(expr, *all, *one, both) : std::nullopt;
   }
   return all;
-}
-
-static bool allTrue(const ExpectArray &array) {
-  for (double x : array.data)
-    if (x == 0 || x != x)
-      return false;
-  return true;
 }
 
 ExpectEvaluator::Result ExpectEvaluator::logical(const ast::Logical *expr) {
@@ -350,6 +361,7 @@ static std::optional<ExpectArray> evaluateText(mlir::MLIRContext &context, const
   if (llvm::failed(parsed))
     return std::nullopt;
   ExpectEvaluator evaluator(context, source, names);
+  evaluator.whole = parsed->expr;
   std::optional<ExpectArray> value = evaluator.evaluate(parsed->expr);
   difference = evaluator.difference;
   unwritten = evaluator.unwritten;

@@ -138,6 +138,16 @@ static std::string differenceText(const ExpectArray &a, const ExpectArray &b,
          "; the largest error is " + numberText(largest) + at(worst);
 }
 
+std::string tk::falseText(StringRef op, const ExpectArray &a, const ExpectArray &b,
+                          const ExpectArray &holds) {
+  const size_t first = size_t(llvm::find(holds.data, 0) - holds.data.begin());
+  std::string text = ": `" + op.str() + "` is false for ";
+  if (!holds.shape.empty())
+    text += std::to_string(llvm::count(holds.data, 0)) + " of " + std::to_string(holds.size()) +
+            " elements, the first at " + coordinateText(holds.shape, int64_t(first)) + ": ";
+  return text + pairText(a.data[first], b.data[first]);
+}
+
 ExpectEvaluator::Result ExpectEvaluator::comparison(const ast::Call *expr, StringRef function) {
   const bool isClose = function == "allclose";
   auto values = arguments(expr, 2, 2);
@@ -271,7 +281,9 @@ ExpectEvaluator::Result ExpectEvaluator::converted(const ast::Expr *expr, String
 ExpectEvaluator::Result ExpectEvaluator::method(const ast::Call *expr, const ast::Member *callee) {
   auto *type = expr->args.size() == 1 ? dyn_cast<ast::Name>(expr->args[0]) : nullptr;
   if (callee->name.text != "to" || !type || !interp::parseDType(type->text))
-    return fail(expr, "has no meaning here; x.to(f16) rounds");
+    return fail(expr,
+                "has no meaning here: of methods there is x.to(f16) alone, functions stand before "
+                "their array, like sum(x)");
   return converted(callee->base, type->text);
 }
 

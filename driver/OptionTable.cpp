@@ -146,7 +146,7 @@ void OptionTable::declareBundle() {
   flag("--with-interp", "--with-interp", "what the interpreter runs as well: target cpu",
        raw.withInterp);
   value("--tuned", "--tuned=TABLE",
-        "JSON of the best configurations: goes into the bundle, and\n--config=tuned takes those it names",
+        "JSON of the best configurations: goes into the bundle with those\nit names (--config=tuned, the default beside it)",
         raw.tuned);
   app.add_flag("--list-variants{text}", raw.listVariants)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

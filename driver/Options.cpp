@@ -9,6 +9,7 @@
 #include "bundle/Embed.h"
 #include "driver/OptionTable.h"
 #include "driver/Units.h"
+#include "frontend/SemaScope.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -125,8 +126,17 @@ void Converter::convertInputs() {
     for (const std::string &input : raw.words)
       if (llvm::is_contained(commands, input))
         return wrong<diag::CommandNotFirst>(2, "", input);
-    return wrong<diag::SeveralInputs>(2, "one call compiles one file", raw.words[0],
-                                      raw.words[1]);
+    StringRef first = raw.words[0], second = raw.words[1], command;
+    if (!first.contains('.'))
+      command =
+          nearestName(first, std::vector<StringRef>(std::begin(commands), std::end(commands)));
+    return wrong<diag::SeveralInputs>(
+        2,
+        !command.empty() ? "did you mean `tkc " + command.str() + "`?"
+        : second.contains('=')
+            ? "-D " + second.str() + " gives a compile-time parameter; `tkc run` takes arguments"
+            : "one call compiles one file",
+        first, second);
   }
   if (raw.words[0].empty())
     return wrong<diag::NoInput>(2, "the name of the input is empty");
@@ -272,9 +282,10 @@ void Converter::convertBundle() {
   to.tuned = raw.tuned;
   to.listVariants = raw.listVariants;
   to.maxVariants = size_t(integer("--max-variants", raw.maxVariants, 1, 65536).value_or(256));
-  to.configs = raw.config == "all"     ? CompileOptions::Configs::All
-               : raw.config == "tuned" ? CompileOptions::Configs::Tuned
-                                       : CompileOptions::Configs::One;
+  to.configs = raw.config == "all" ? CompileOptions::Configs::All
+               : raw.config == "tuned" || (raw.config.empty() && !raw.tuned.empty())
+                   ? CompileOptions::Configs::Tuned
+                   : CompileOptions::Configs::One;
   convertEmbedding();
   if (!raw.listVariants.empty() && raw.listVariants != "text" && raw.listVariants != "json")
     return wrong<diag::BadOptionValue>(2, "text or json", "--list-variants", raw.listVariants);
@@ -378,6 +389,7 @@ void Converter::convertRun() {
     return wrong<diag::NoInput>(2, "tkc run FILE.tk x=randn:f32:1024 --print y");
   RunOptions &to = line.run;
   to.file = raw.words.front();
+  to.commandLine = line.options.commandLine;
   to.args.assign(raw.words.begin() + 1, raw.words.end());
   if (!raw.kernels.empty())
     to.kernel = raw.kernels.back();
@@ -463,6 +475,8 @@ void Converter::convertWarning(StringRef warning) {
     return wrong<diag::UnknownWarning>(2, "-Wno-TK2031 hides the warning with that code", name);
   if (codes)
     codes->push_back(code);
+  if (code == diag::UnusedDefine.code && name != warning)
+    to.lower.unknownDefines = codes != &to.policy.errorWarnings;
 }
 
 } // namespace

@@ -38,22 +38,6 @@ std::string OutputPlan::pathOf(Stage stage, const CompileOptions &options) const
   return stem + (beside ? ".cubin.json" : stageExtension(stage).str());
 }
 
-std::optional<DiagRecord> tk::checkOverwrites(const CompileOptions &options,
-                                              const OutputPlan &plan,
-                                              llvm::ArrayRef<std::string> inputs) {
-  std::vector<std::string> outputs = {options.metadata, options.depfilePath};
-  for (Stage stage : options.stages)
-    outputs.push_back(plan.pathOf(stage, options));
-  // Assembly takes in the bundle that is written beside it; of one bundle that is the same again.
-  if (llvm::is_contained(options.stages, Stage::Assembly) && inputs.size() > 1)
-    outputs.push_back(plan.pathOf(Stage::Bundle, options));
-  for (const std::string &output : outputs)
-    for (const std::string &input : inputs)
-      if (!output.empty() && output != "-" && fs::equivalent(output, input))
-        return commandLineDiag<diag::OutputIsInput>("give the output another name", output);
-  return std::nullopt;
-}
-
 std::optional<DiagRecord> tk::planOutputs(const CompileOptions &options, OutputPlan &plan) {
   bool several = options.stages.size() > 1;
   Stage first = options.stages.front();
@@ -77,10 +61,8 @@ std::optional<DiagRecord> tk::planOutputs(const CompileOptions &options, OutputP
     plan.file = toFile ? (stemOf(options.input) + stageExtension(first)).str() : "-";
   }
   if (plan.file == "-" && first == Stage::Assembly)
-    return commandLineDiag<diag::OptionSyntax>("name a file: -o k.S",
-                                               "assembly takes in the bundle that is written beside it");
-  if (std::optional<DiagRecord> wrong = checkOverwrites(options, plan, options.input))
-    return wrong;
+    return commandLineDiag<diag::OptionSyntax>(
+        "name a file: -o k.S", "assembly takes in the bundle that is written beside it");
   Stage last = options.stages.back();
   if (!options.metadata.empty() && last < Stage::Ptx)
     return commandLineDiag<diag::MetadataNeedsBinary>("", stageName(last));
@@ -173,7 +155,12 @@ std::error_code Transaction::commit(std::string &failed) {
   return {};
 }
 
-/// A file that is written twice, or that was read and would become another.
+int tk::statusOf(const DiagRecord &wrong) {
+  return wrong.code == diag::OutputIsInput.code || wrong.code == diag::OptionSyntax.code ? 2 : 1;
+}
+
+/// A file that is written twice, or that was read. Only now is it known
+/// what an import, a table or a library has read; nothing is written yet.
 static std::optional<DiagRecord> checkTargets(llvm::ArrayRef<OutputFile> files, llvm::ArrayRef<std::string> inputs) {
   llvm::StringSet<> seen;
   for (const OutputFile &file : files) {
@@ -182,7 +169,7 @@ static std::optional<DiagRecord> checkTargets(llvm::ArrayRef<OutputFile> files, 
     if (!seen.insert(file.path).second)
       return commandLineDiag<diag::OptionSyntax>("give each its own name", "two outputs are called `" + file.path + "`");
     bool isInput = llvm::any_of(inputs, [&](const std::string &input) { return fs::equivalent(file.path, input); });
-    if (isInput && !hasBytes(file.path, file.bytes))
+    if (isInput && !(file.mayBeThere && hasBytes(file.path, file.bytes)))
       return commandLineDiag<diag::OutputIsInput>("give the output another name", file.path);
   }
   return std::nullopt;
@@ -263,7 +250,9 @@ std::optional<DiagRecord> tk::writeResult(const CompileOptions &options, const O
       if (std::error_code error = fs::create_directories(folder, /*IgnoreExisting=*/true, fs::all_all))
         return cannotWrite(folder, error);
   for (const Artifact &artifact : result.artifacts)
-    stages.push_back({plan.pathOf(artifact.stage, options), artifact.bytes});
+    stages.push_back({plan.pathOf(artifact.stage, options), artifact.bytes,
+                      /*mayBeThere=*/artifact.stage == Stage::Bundle &&
+                          llvm::is_contained(options.stages, Stage::Assembly)});
   std::string beside = asFolder(path::parent_path(plan.file).empty()
                                     ? StringRef(".")
                                     : path::parent_path(plan.file));

@@ -27,18 +27,18 @@ struct OutputPlan {
 /// Decides and checks; a wrong command line is returned as a diagnostic.
 std::optional<DiagRecord> planOutputs(const CompileOptions &options, OutputPlan &plan);
 
-/// Refuses outputs that are one of the inputs, by whatever name or link.
-std::optional<DiagRecord> checkOverwrites(const CompileOptions &options, const OutputPlan &plan,
-                                          llvm::ArrayRef<std::string> inputs);
-
 /// One file to be written.
 struct OutputFile {
   std::string path;
   std::string bytes;
+  bool mayBeThere = false; // the bundle beside an assembly, which may be made of that very bundle
 };
 
-/// Writes all or none; the error names the file.
+/// Writes all or none; the error names the file. None is one of `inputs`, by whatever name or link.
 std::optional<DiagRecord> writeFiles(llvm::ArrayRef<OutputFile> files, llvm::ArrayRef<std::string> inputs = {});
+
+/// The exit status when files are not written: 2 when the command line names wrong ones.
+int statusOf(const DiagRecord &wrong);
 
 /// Everything that a good compile writes: stages, JSON, dumps, dependency file.
 std::optional<DiagRecord> writeResult(const CompileOptions &options, const OutputPlan &plan,

@@ -1,9 +1,12 @@
 //===- RunArgs.cpp - the arguments of a run, from the words of the command line --------------===//
 
 #include "driver/RunArgs.h"
+#include "driver/CommandText.h"
 #include "driver/Npy.h"
+#include "driver/RunAdvice.h"
 #include "ir/diagnostics/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace tk;
@@ -20,25 +23,50 @@ Buffer *RunInputs::find(StringRef name) {
   return nullptr;
 }
 
+static StringRef textOf(DictionaryAttr entry, StringRef key) {
+  auto text = entry.getAs<StringAttr>(key);
+  return text ? text.getValue() : StringRef();
+}
+
 namespace {
 class Maker {
 public:
-  Maker(KernelOp kernel, const interp::Options &options, RunInputs &inputs)
-      : kernel(kernel), options(options), inputs(inputs) {}
+  Maker(KernelOp kernel, const interp::Options &options, RunInputs &inputs,
+        ArrayRef<std::string> commandLine)
+      : kernel(kernel), options(options), inputs(inputs), commandLine(commandLine) {}
   int run(ArrayRef<std::string> texts);
 
 private:
-  bool bad(const ArgWord &word, const Twine &why) {
-    (void)tk::emit<diag::RunBadArgument>(kernel.getLoc(), word.text, why.str());
+  /// At the word of the command line that is being made an argument of.
+  template <const DiagSpec &Spec, class... Args>
+  bool wrong(const std::string &help, Args &&...args) {
+    InFlightDiagnostic diag = tk::emit<Spec>(place, std::forward<Args>(args)...);
+    if (parameter)
+      diag.attachNote(kernel.getArgument(*parameter).getLoc()) << "the parameter is declared here";
+    if (!help.empty())
+      diag.attachNote() << "help: " << help;
     return false;
   }
+  bool bad(const ArgWord &word, const Twine &why, const std::string &help = "") {
+    return wrong<diag::RunBadArgument>(help, word.text, why.str());
+  }
+  std::string example(unsigned index);
+  std::string nameOfParameter(unsigned index);
+  void locate(const ArgWord &word);
   std::optional<unsigned> indexOf(StringRef name);
+  int parse(ArrayRef<std::string> texts, std::vector<ArgWord> &words);
+  bool checkNames(ArrayRef<ArgWord> words);
   int stageOf(const ArgWord &word);
+  bool makeStages(ArrayRef<ArgWord> words, int first, int last);
   bool make(const ArgWord &word, unsigned index);
-  bool makeScalar(const ArgWord &word, DictionaryAttr entry);
+  bool makeArgument(const ArgWord &word, unsigned index);
+  bool makeScalar(const ArgWord &word, unsigned index);
   bool makeSame(const ArgWord &word);
+  bool checkMissing(ArrayRef<ArgWord> words);
+  bool lacks(ArrayRef<unsigned> missing, const std::string &why = "");
   bool makeMissing(unsigned index);
   bool makeMemory(const ArgWord &word, unsigned index, DType dtype);
+  bool checkExtents(const ArgWord &word);
   std::optional<Argument> makePointee(const ArgWord &word, Type type, DType dtype);
   std::optional<Buffer> arrayOf(const ArgWord &word, DictionaryAttr entry, DType dtype);
   std::optional<Buffer> arrayFromFile(const ArgWord &word, DictionaryAttr entry, DType dtype);
@@ -50,41 +78,54 @@ private:
   KernelOp kernel;
   const interp::Options &options;
   RunInputs &inputs;
+  ArrayRef<std::string> commandLine;
+  StringRef kernelName = nameOfKernel(kernel);
+  Location place = kernel.getLoc();  // of the word
+  std::optional<unsigned> parameter; // that it names
 };
 } // namespace
-
-static StringRef textOf(DictionaryAttr entry, StringRef key) {
-  auto text = entry.getAs<StringAttr>(key);
-  return text ? text.getValue() : StringRef();
-}
 
 static bool isTrue(DictionaryAttr entry, StringRef key) {
   auto value = entry.getAs<BoolAttr>(key);
   return value && value.getValue();
 }
 
+std::string Maker::nameOfParameter(unsigned index) {
+  return textOf(kernel.getArgContract(index), "name").str();
+}
+
 std::optional<unsigned> Maker::indexOf(StringRef name) {
-  auto entries = kernel.getContract().getFields().getAs<ArrayAttr>("args");
-  for (auto [i, entry] : llvm::enumerate(entries.getAsRange<DictionaryAttr>()))
-    if (textOf(entry, "name") == name)
-      return unsigned(i);
+  for (unsigned i = 0; i < kernel.getArgumentTypes().size(); ++i)
+    if (nameOfParameter(i) == name)
+      return i;
   return std::nullopt;
+}
+
+void Maker::locate(const ArgWord &word) {
+  place = placeOfWord(kernel.getContext(), commandLine, word.text);
+  parameter = indexOf(word.name);
+}
+
+/// A word that one could write for the parameter, with what is known of the others.
+std::string Maker::example(unsigned index) {
+  Names names = bindNames(kernel, inputs.arguments, options);
+  return exampleWord(kernel, index, guessExtents(kernel, names), names);
 }
 
 //===----------------------------------------------------------------------===//
 // Scalars
 //===----------------------------------------------------------------------===//
 
-bool Maker::makeScalar(const ArgWord &word, DictionaryAttr entry) {
-  FailureOr<DType> dtype = dtypeOf(kernel, entry);
+bool Maker::makeScalar(const ArgWord &word, unsigned index) {
+  FailureOr<DType> dtype = dtypeOf(kernel, kernel.getArgContract(index));
   if (failed(dtype))
     return false;
   if (!word.rule.empty())
-    return bad(word, "is an array, the parameter is a scalar");
+    return bad(word, "is an array, the parameter is a scalar", "for example " + example(index));
   if (isFloat(*dtype)) {
     std::optional<double> value = parseNumber(word.value);
     if (!value)
-      return bad(word, "is not a number");
+      return bad(word, "is not a number", "for example " + example(index));
     inputs.arguments.push_back(Argument::scalar(word.name, *dtype, *value));
     return true;
   }
@@ -93,12 +134,12 @@ bool Maker::makeScalar(const ArgWord &word, DictionaryAttr entry) {
   uint64_t large = 0;
   if (text != "true" && text != "false" && text.getAsInteger(0, value)) {
     if (*dtype != DType::u64 || text.getAsInteger(0, large))
-      return bad(word, "is not an integer of 64 bits");
+      return bad(word, "is not an integer of 64 bits", "for example " + example(index));
     value = int64_t(large);
   }
   Argument argument = Argument::scalar(word.name, *dtype, value);
   if (elementToInteger(*dtype, &argument.bits) != value)
-    return bad(word, Twine("does not fit ") + nameOf(*dtype));
+    return bad(word, Twine("does not fit the parameter's type, ") + nameOf(*dtype));
   inputs.arguments.push_back(argument);
   return true;
 }
@@ -149,12 +190,12 @@ std::optional<Buffer> Maker::arrayFromFile(const ArgWord &word, DictionaryAttr e
   NpyArray array;
   std::string problem;
   if (!readNpy(word.value, array, problem)) {
-    (void)tk::emit<diag::RunCannotRead>(kernel.getLoc(), word.value, problem);
-    return std::nullopt;
+    return wrong<diag::RunCannotRead>("", word.value, problem), std::nullopt;
   }
   if (!npyHolds(array.descr, dtype))
-    return bad(word, "holds elements of type " + array.descr + ", the parameter is " +
-                         nameOf(dtype)),
+    return bad(word,
+               "holds elements of type " + array.descr + ", the parameter is " + nameOf(dtype),
+               ("save the array with elements of type " + npyDescr(dtype)).str()),
            std::nullopt;
   const unsigned perByte = elementsPerByte(dtype);
   if (perByte > 1 && array.shape.empty())
@@ -224,7 +265,9 @@ bool Maker::extentsOf(DictionaryAttr entry, std::vector<int64_t> &extents, std::
 /// `entry` is null for an array behind a pointer.
 std::optional<Buffer> Maker::arrayOf(const ArgWord &word, DictionaryAttr entry, DType dtype) {
   if (!word.dtype.empty() && word.dtype != nameOf(dtype))
-    return bad(word, "is " + word.dtype + ", the parameter is " + nameOf(dtype)), std::nullopt;
+    return bad(word, "is " + word.dtype + ", the parameter is " + nameOf(dtype),
+               "write " + withDType(word, nameOf(dtype))),
+           std::nullopt;
   if (word.rule == "@")
     return arrayFromFile(word, entry, dtype);
   if (word.rule == "[]")
@@ -234,8 +277,9 @@ std::optional<Buffer> Maker::arrayOf(const ArgWord &word, DictionaryAttr entry, 
   if (word.extents) {
     extents = *word.extents;
   } else if (!extentsOf(entry, extents, problem)) {
-    (void)tk::emit<diag::RunExtentUnknown>(kernel.getLoc(), word.name, problem);
-    return std::nullopt;
+    Names names = guessExtents(kernel, bindNames(kernel, inputs.arguments, options));
+    std::string help = "give it extents: " + word.text + exampleExtents(entry, names);
+    return wrong<diag::RunExtentUnknown>(help, word.name, problem), std::nullopt;
   }
   std::optional<Buffer> buffer = laidOut(word, entry, dtype, std::move(extents));
   if (!buffer)
@@ -309,15 +353,15 @@ bool Maker::makeMemory(const ArgWord &word, unsigned index, DType dtype) {
   std::optional<Buffer> buffer = arrayOf(word, entry, dtype);
   if (!buffer)
     return false;
-  // Before the extents of others are looked for in this one.
   auto wanted = entry.getAs<ArrayAttr>("extents");
   const size_t rank = buffer->extents.size();
+  const bool hasRank = !wanted || wanted.size() == rank;
+  if (!hasRank)
+    wrong<diag::RunArgumentRank>("for example " + example(index), word.name, wanted.size(), rank);
+  // Before the extents of others are looked for in this one.
   inputs.buffers.push_back(std::move(*buffer));
   inputs.arguments.push_back(Argument::tensor(word.name, inputs.buffers.back()));
-  if (!wanted || wanted.size() == rank)
-    return true;
-  (void)tk::emit<diag::RunArgumentRank>(kernel.getLoc(), word.name, wanted.size(), rank);
-  return false;
+  return hasRank;
 }
 
 /// `y=x`: the same memory.
@@ -330,17 +374,26 @@ bool Maker::makeSame(const ArgWord &word) {
     inputs.arguments.push_back(std::move(argument));
     return true;
   }
-  return bad(word, "is neither an array nor the name of another array argument");
+  return bad(word, "is neither an array nor the name of another array argument",
+             "for example " + example(*parameter));
 }
 
 bool Maker::make(const ArgWord &word, unsigned index) {
+  if (!makeArgument(word, index))
+    return false;
+  if (!isa<UnknownLoc>(place))
+    inputs.arguments.back().loc = place;
+  return true;
+}
+
+bool Maker::makeArgument(const ArgWord &word, unsigned index) {
   DictionaryAttr entry = kernel.getArgContract(index);
   if (word.value == "none" && isTrue(entry, "optional")) {
     inputs.arguments.push_back(Argument::absent(word.name));
     return true;
   }
   if (textOf(entry, "kind") == "scalar")
-    return makeScalar(word, entry);
+    return makeScalar(word, index);
   FailureOr<DType> dtype = dtypeOf(kernel, entry);
   if (failed(dtype))
     return false;
@@ -355,26 +408,107 @@ bool Maker::make(const ArgWord &word, unsigned index) {
   if (!word.rule.empty())
     return makeMemory(word, index, *dtype);
   if (parseNumber(word.value))
-    return bad(word, "is a scalar, the parameter is an array");
+    return bad(word, "is a scalar, the parameter is an array", "for example " + example(index));
   return makeSame(word);
+}
+
+//===----------------------------------------------------------------------===//
+// What is not given
+//===----------------------------------------------------------------------===//
+
+/// What is made for a parameter that is not given: "empty", "zeros"; nothing for those that must
+/// be.
+static StringRef ruleOfMissing(DictionaryAttr entry) {
+  StringRef access = textOf(entry, "access");
+  if (textOf(entry, "kind") == "scalar" || !entry.contains("extents"))
+    return "";
+  if (isTrue(entry, "zeroed"))
+    return "zeros";
+  return access == "out" || access == "scratch" ? "empty" : "";
+}
+
+/// One message for all of them, with words that one could write.
+bool Maker::lacks(ArrayRef<unsigned> missing, const std::string &why) {
+  Names known = bindNames(kernel, inputs.arguments, options);
+  Names names = guessExtents(kernel, known);
+  std::vector<std::string> parameters, words;
+  for (unsigned index : missing) {
+    parameters.push_back(nameOfParameter(index));
+    words.push_back(exampleWord(kernel, index, names, known));
+  }
+  InFlightDiagnostic diag = tk::emit<diag::RunArgumentMissing>(
+      placeBehindWords(kernel.getContext(), commandLine), kernelName, listArguments(parameters));
+  for (auto [index, name] : llvm::zip(missing, parameters))
+    diag.attachNote(kernel.getArgument(index).getLoc()) << "`" << name << "` is declared here";
+  if (!why.empty())
+    diag.attachNote() << why;
+  diag.attachNote() << "help: add " << llvm::join(words, " ");
+  return false;
+}
+
+/// Everything that must be given is.
+bool Maker::checkMissing(ArrayRef<ArgWord> words) {
+  std::vector<unsigned> missing;
+  for (unsigned i = 0; i < kernel.getArgumentTypes().size(); ++i) {
+    DictionaryAttr entry = kernel.getArgContract(i);
+    bool isGiven =
+        llvm::any_of(words, [&](const ArgWord &word) { return word.name == nameOfParameter(i); });
+    if (!isGiven && !isTrue(entry, "optional") && !entry.contains("default") &&
+        ruleOfMissing(entry).empty())
+      missing.push_back(i);
+  }
+  return missing.empty() || lacks(missing);
 }
 
 /// What the kernel only writes need not be given, nor what is its own workspace.
 bool Maker::makeMissing(unsigned index) {
   DictionaryAttr entry = kernel.getArgContract(index);
-  StringRef access = textOf(entry, "access");
   ArgWord word;
-  word.name = textOf(entry, "name").str();
+  word.name = nameOfParameter(index);
   if (isTrue(entry, "optional")) {
     inputs.arguments.push_back(Argument::absent(word.name));
     return true;
   }
-  const bool isZeroed = isTrue(entry, "zeroed");
-  if (textOf(entry, "kind") == "scalar" || (access != "out" && access != "scratch" && !isZeroed))
-    return true; // binding says that it is missing
-  word.rule = isZeroed ? "zeros" : "empty";
+  word.rule = ruleOfMissing(entry);
+  if (word.rule.empty()) // binding takes the default
+    return true;
+  std::vector<int64_t> extents;
+  std::string problem;
+  if (!extentsOf(entry, extents, problem))
+    return lacks({index}, "its extents do not follow from the other arguments: " + problem);
   word.text = word.name + "=" + word.rule;
+  locate(word);
   return make(word, index);
+}
+
+//===----------------------------------------------------------------------===//
+// All of them
+//===----------------------------------------------------------------------===//
+
+/// The extents are those that the others give; says who gave the one that differs.
+bool Maker::checkExtents(const ArgWord &word) {
+  const Buffer *buffer = inputs.find(word.name);
+  auto list = kernel.getArgContract(*indexOf(word.name)).getAs<ArrayAttr>("extents");
+  if (!buffer || !list)
+    return true;
+  Names names = bindNames(kernel, inputs.arguments, options);
+  std::vector<int64_t> extents = buffer->extents;
+  std::optional<size_t> wrongAxis;
+  for (auto [axis, extent] : llvm::enumerate(list)) {
+    std::string problem;
+    std::optional<int64_t> wanted = evaluate(extent, names, problem);
+    if (!wanted || *wanted == extents[axis]) // binding reports what has no value
+      continue;
+    extents[axis] = *wanted;
+    wrongAxis = wrongAxis.value_or(axis);
+  }
+  if (!wrongAxis)
+    return true;
+  locate(word);
+  std::string instead = withExtents(word, extents);
+  return wrong<diag::RunExtentMismatch>(instead.empty() ? "" : "write " + instead, *wrongAxis,
+                                        word.name, buffer->extents[*wrongAxis],
+                                        equationText(list[*wrongAxis], extents[*wrongAxis]));
 }
 
 /// Scalars first, then arrays with extents, then those whose extents follow, then second names.
@@ -387,39 +521,74 @@ int Maker::stageOf(const ArgWord &word) {
   return word.extents || word.rule == "@" || word.rule == "[]" ? 1 : 2;
 }
 
-int Maker::run(ArrayRef<std::string> texts) {
-  std::vector<ArgWord> words(texts.size());
-  for (size_t i = 0; i < texts.size(); ++i) {
-    std::string problem;
-    if (!parseArgWord(texts[i], words[i], problem)) {
-      (void)bad(words[i], problem);
-      return 2;
-    }
-  }
+bool Maker::makeStages(ArrayRef<ArgWord> words, int first, int last) {
   bool isGood = true;
-  for (ArgWord &word : words) {
-    if (indexOf(word.name))
+  for (int stage = first; stage <= last; ++stage)
+    for (const ArgWord &word : words) {
+      if (stageOf(word) != stage)
+        continue;
+      locate(word);
+      isGood &= make(word, *indexOf(word.name));
+    }
+  return isGood;
+}
+
+int Maker::parse(ArrayRef<std::string> texts, std::vector<ArgWord> &words) {
+  for (const std::string &text : texts) {
+    std::string problem;
+    if (parseArgWord(text, words.emplace_back(), problem))
       continue;
-    (void)tk::emit<diag::RunArgumentUnknown>(kernel.getLoc(), kernel.getSymName(), word.name);
+    locate(words.back());
+    bad(words.back(), problem, parameter ? "for example " + example(*parameter) : "");
+    return 2;
+  }
+  return 0;
+}
+
+/// Each word names a parameter, no two the same.
+bool Maker::checkNames(ArrayRef<ArgWord> words) {
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < kernel.getArgumentTypes().size(); ++i)
+    names.push_back(nameOfParameter(i));
+  bool isGood = true;
+  llvm::StringSet<> given;
+  for (const ArgWord &word : words) {
+    locate(word);
+    if (parameter && given.insert(word.name).second)
+      continue;
     isGood = false;
+    if (parameter) {
+      wrong<diag::RunArgumentTwice>("", word.name);
+      continue;
+    }
+    StringRef near = nearName(word.name, std::vector<StringRef>(names.begin(), names.end()));
+    wrong<diag::RunArgumentUnknown>(!near.empty()
+                                        ? "did you mean `" + near.str() + "`?"
+                                        : "its parameters are " + llvm::join(names, ", ") +
+                                              "; -D NAME=VALUE gives compile-time ones",
+                                    kernelName, word.name);
   }
-  if (!isGood)
+  return isGood;
+}
+
+int Maker::run(ArrayRef<std::string> texts) {
+  std::vector<ArgWord> words;
+  if (int status = parse(texts, words))
+    return status;
+  if (!checkNames(words))
     return 1;
-  for (int stage = 0; stage < 4; ++stage)
-    for (const ArgWord &word : words)
-      if (stageOf(word) == stage)
-        isGood &= make(word, *indexOf(word.name));
-  if (!isGood)
+  bool isGood = makeStages(words, 0, 1);
+  if (!checkMissing(words) || !isGood || !makeStages(words, 2, 3))
     return 1;
-  for (unsigned i = 0; i < kernel.getArgumentTypes().size(); ++i) {
-    StringRef name = textOf(kernel.getArgContract(i), "name");
-    bool isGiven = llvm::any_of(words, [&](const ArgWord &word) { return word.name == name; });
-    isGood &= isGiven || makeMissing(i);
-  }
+  for (unsigned i = 0; i < kernel.getArgumentTypes().size(); ++i)
+    if (llvm::none_of(words, [&](const ArgWord &word) { return word.name == nameOfParameter(i); }))
+      isGood &= makeMissing(i);
+  for (const ArgWord &word : words)
+    isGood &= checkExtents(word);
   return isGood ? 0 : 1;
 }
 
 int tk::makeInputs(KernelOp kernel, ArrayRef<std::string> words, const interp::Options &options,
-                   RunInputs &inputs) {
-  return Maker(kernel, options, inputs).run(words);
+                   RunInputs &inputs, ArrayRef<std::string> commandLine) {
+  return Maker(kernel, options, inputs, commandLine).run(words);
 }

@@ -36,8 +36,9 @@ struct RunInputs {
 };
 
 /// Makes every argument of the kernel, those that are not given included. Returns the exit status.
+/// Messages point into `commandLine`.
 int makeInputs(KernelOp kernel, llvm::ArrayRef<std::string> words, const interp::Options &options,
-               RunInputs &inputs);
+               RunInputs &inputs, llvm::ArrayRef<std::string> commandLine = {});
 
 /// Fills a buffer by a rule ("zeros", "randn", ...); the numbers are those of full() and randint().
 void fillByRule(interp::Buffer &buffer, llvm::StringRef rule, double first, double second,

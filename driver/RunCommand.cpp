@@ -1,9 +1,10 @@
 //===- RunCommand.cpp - tkc run ------------------------------------------------------------===//
 
 #include "driver/RunCommand.h"
+#include "driver/CommandText.h"
 #include "driver/Expect.h"
 #include "driver/Npy.h"
-#include "driver/RunArgs.h"
+#include "driver/RunAdvice.h"
 #include "driver/Threads.h"
 #include "ir/diagnostics/Diagnostics.h"
 
@@ -30,6 +31,9 @@ private:
   int checkOutputs();
   int splitOutputs(ArrayRef<std::string> words, std::vector<Output> &outputs);
   bool knows(StringRef word, StringRef name);
+  Location placeOf(StringRef word) {
+    return placeOfWord(module.getContext(), options.commandLine, word);
+  }
   interp::Options makeOptions() const;
   void remember();
   ExpectNames expectNames();
@@ -53,9 +57,10 @@ int Command::checkEngine() {
     return 0;
   bool isPlanned = llvm::is_contained({"simt", "gpu", "compare"}, options.engine);
   if (isPlanned)
-    (void)tk::emit<diag::RunEngineNotBuilt>(module.getLoc(), options.engine);
+    (void)tk::emit<diag::RunEngineNotBuilt>(placeOf(options.engine), options.engine);
   else
-    (void)tk::emit<diag::RunEngineUnknown>(module.getLoc(), options.engine);
+    (void)withHelp(tk::emit<diag::RunEngineUnknown>(placeOf(options.engine), options.engine),
+                   "`interp` is there, the CPU; `tkc tune` and `tkc bench` run on a GPU");
   return isPlanned ? 1 : 2;
 }
 
@@ -63,8 +68,7 @@ int Command::chooseKernel() {
   std::string names;
   unsigned count = 0;
   for (KernelOp candidate : module.getOps<KernelOp>()) {
-    auto field = candidate.getContract().getFields().getAs<StringAttr>("kernel");
-    StringRef name = field ? field.getValue() : candidate.getSymName();
+    StringRef name = nameOfKernel(candidate);
     if (options.kernel == name || options.kernel == candidate.getSymName() ||
         options.kernel.empty())
       kernel = kernel ? kernel : candidate;
@@ -72,13 +76,15 @@ int Command::chooseKernel() {
     ++count;
   }
   if (!options.kernel.empty() && !kernel) {
-    (void)withHelp(tk::emit<diag::RunNoKernel>(module.getLoc(), options.kernel),
+    (void)withHelp(tk::emit<diag::RunNoKernel>(placeOf(options.kernel), options.kernel),
                    "it has " + (names.empty() ? "none" : names));
     return 2;
   }
   if (options.kernel.empty() && count != 1) {
-    (void)withHelp(tk::emit<diag::RunWhichKernel>(module.getLoc(), count, names),
-                   "-k NAME chooses one");
+    (void)withHelp(
+        tk::emit<diag::RunWhichKernel>(placeBehindWords(module.getContext(), options.commandLine),
+                                       count, names),
+        count == 0 ? "write one" : "choose one: -k " + StringRef(names).split(',').first);
     return 2;
   }
   return 0;
@@ -88,7 +94,8 @@ int Command::splitOutputs(ArrayRef<std::string> words, std::vector<Output> &outp
   for (const std::string &word : words) {
     auto [name, path] = StringRef(word).split('=');
     if (!path.consume_front("@") || path.empty()) {
-      (void)tk::emit<diag::RunBadArgument>(kernel.getLoc(), word, "is not NAME=@FILE.npy");
+      (void)withHelp(tk::emit<diag::RunBadArgument>(placeOf(word), word, "is not NAME=@FILE.npy"),
+                     "for example " + name + "=@" + (path.empty() ? name + ".npy" : path));
       return 2;
     }
     if (!knows(word, name))
@@ -101,7 +108,14 @@ int Command::splitOutputs(ArrayRef<std::string> words, std::vector<Output> &outp
 bool Command::knows(StringRef word, StringRef name) {
   if (inputs.find(name))
     return true;
-  (void)tk::emit<diag::RunOutputUnknown>(kernel.getLoc(), word, name);
+  std::vector<StringRef> names;
+  for (const Argument &argument : inputs.arguments)
+    if (argument.buffer)
+      names.push_back(argument.name);
+  StringRef near = nearName(name, names);
+  (void)withHelp(tk::emit<diag::RunOutputUnknown>(placeOf(word), name),
+                 near.empty() ? "its arrays are " + llvm::join(names, ", ")
+                              : "did you mean `" + near.str() + "`?");
   return false;
 }
 
@@ -169,7 +183,7 @@ bool Command::nameValues(ExpectNames &names) {
   for (const std::string &text : options.lets) {
     auto [name, expression] = StringRef(text).split('=');
     if (name.empty() || expression.empty()) {
-      (void)tk::emit<diag::RunBadArgument>(kernel.getLoc(), text, "is not NAME=EXPRESSION");
+      (void)tk::emit<diag::RunBadArgument>(placeOf(text), text, "is not NAME=EXPRESSION");
       return false;
     }
     auto value = evaluateExpectation(*module.getContext(), expression.str(), names);
@@ -185,7 +199,8 @@ bool Command::writeFile(const Output &output, StringRef descr, ArrayRef<int64_t>
   std::string problem;
   if (writeNpy(output.path, descr, shape, bytes, problem))
     return true;
-  (void)tk::emit<diag::RunCannotWrite>(kernel.getLoc(), output.path, problem);
+  (void)tk::emit<diag::RunCannotWrite>(placeOf(output.name + "=@" + output.path), output.path,
+                                       problem);
   return false;
 }
 
@@ -250,7 +265,7 @@ int Command::run() {
   if (int status = chooseKernel())
     return status;
   const interp::Options how = makeOptions();
-  if (int status = makeInputs(kernel, options.args, how, inputs))
+  if (int status = makeInputs(kernel, options.args, how, inputs, options.commandLine))
     return status;
   if (int status = checkOutputs())
     return status;

@@ -31,6 +31,7 @@ namespace tk {
 
 struct RunOptions {
   std::string file;
+  std::vector<std::string> commandLine; // that messages point into; empty: the kernel's source
   std::string kernel;               // empty: the only one
   std::string engine = "interp";    // simt, gpu and compare are not built yet
   std::vector<std::string> args;    // NAME=RULE

@@ -1,6 +1,7 @@
 //===- Session.cpp - one piece of guarded work with its messages -------------------------===//
 
 #include "driver/Session.h"
+#include "driver/CommandText.h"
 #include "driver/Crash.h"
 #include "driver/Tools.h"
 #include "frontend/Modules.h"
@@ -25,25 +26,6 @@ int tk::printAlone(const DiagRecord &record, bool json, int status) {
   SourceTexts sources;
   print(record, sources, json);
   return status;
-}
-
-/// The command line as one can paste it into a shell.
-static std::string quoteCommand(llvm::ArrayRef<std::string> words) {
-  std::string result;
-  for (const std::string &word : words) {
-    bool plain = !word.empty() && llvm::all_of(word, [](char c) {
-      return llvm::isAlnum(c) || StringRef("-_=./,+:@%").contains(c);
-    });
-    std::string quoted = word;
-    if (!plain) {
-      quoted = "'";
-      for (char c : word)
-        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-      quoted += "'";
-    }
-    result += (result.empty() ? "" : " ") + quoted;
-  }
-  return result;
 }
 
 /// Says what happened and how to make it happen again, and ends the process: nothing that the
@@ -113,7 +95,7 @@ WorkResult tk::runGuardedWork(const CompileOptions &options,
                               llvm::function_ref<int(mlir::MLIRContext &)> work) {
   auto session = std::make_unique<Session>();
   WorkResult result;
-  setReproduction(quoteCommand(options.commandLine));
+  setReproduction(quoteCommand(options.commandLine), options.jsonDiagnostics);
   result.crash = runGuarded([&] {
     session->context = createContext();
     session->diagnostics.emplace(*session->context, options.policy);
@@ -129,6 +111,7 @@ WorkResult tk::runGuardedWork(const CompileOptions &options,
 int tk::reportWork(const CompileOptions &options, const Input &input, const WorkResult &work) {
   SourceTexts sources;
   sources.add(input.path, input.text);
+  sources.add(kCommandLineName, commandText(options.commandLine));
   for (const LibraryFile &file : libraryFiles())
     sources.add(libraryPath(file.name), file.text);
   if (!options.verifyDiagnostics)

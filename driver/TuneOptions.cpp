@@ -75,8 +75,11 @@ static std::optional<DiagRecord> checkInputs(const RawOptions &raw, StringRef co
         "tkc tune merge A.json B.json -o ALL.json",
         ("`merge` must be the first word after `" + command + "`").str());
   if (raw.words.size() > 1)
-    return commandLineDiag<diag::SeveralInputs>("one call times one file", raw.words[0],
-                                                raw.words[1]);
+    return commandLineDiag<diag::SeveralInputs>(StringRef(raw.words[1]).contains('=')
+                                                    ? "an extent or a scalar is given by --shape " +
+                                                          raw.words[1]
+                                                    : "one call times one file",
+                                                raw.words[0], raw.words[1]);
   if (raw.shapes.empty())
     return commandLineDiag<diag::OptionNeedsValue>(
         "a value for each extent and scalar of the kernel: --shape M=4096,N=4096", "--shape");

@@ -178,10 +178,14 @@ static std::string helpFor(StringRef name, std::vector<StringRef> known) {
   return "it has `" + llvm::join(known, "`, `") + "`" + rest;
 }
 
+static bool namesOtherKernel(const Object &record, const TableSubject &subject) {
+  std::optional<StringRef> kernel = record.getString("kernel");
+  return kernel && !llvm::is_contained(subject.kernels, *kernel);
+}
+
+/// Of a record that names no kernel of another file.
 static Unknown unknownOf(const Object &record, const TableSubject &subject) {
   std::optional<StringRef> kernel = record.getString("kernel");
-  if (kernel && !llvm::is_contained(subject.kernels, *kernel))
-    return {"kernel `" + kernel->str() + "`", helpFor(*kernel, subject.kernels)};
   bool isWanted = !kernel; // else -k has left it out
   std::vector<StringRef> configs;
   StringRef config = *record.getString("config_id");
@@ -222,9 +226,26 @@ static const KernelUnit *misfitOf(const Object &record, const TableSubject &subj
   return misfit == subject.units.end() ? nullptr : &*misfit;
 }
 
+/// One table may be for several files, some of which have nothing to tune.
+void TuningTable::reportUnused(const TableSubject &subject, bool namesItsKernels,
+                               mlir::MLIRContext &context) const {
+  bool canTune = llvm::any_of(subject.units,
+                              [](const KernelUnit &unit) { return unit.keyLength.has_value(); });
+  if (!canTune && !namesItsKernels)
+    return;
+  std::string help = "`tkc tune` writes records of its kernels";
+  for (const Value &value : records)
+    if (std::optional<StringRef> kernel = value.getAsObject()->getString("kernel");
+        kernel && !namesItsKernels)
+      if (StringRef near = nearestName(*kernel, subject.kernels); !near.empty())
+        help = ("they name `" + *kernel + "`: did you mean `" + near + "`?").str();
+  auto loc = mlir::FileLineColLoc::get(&context, path, places[0].first, places[0].second);
+  withHelp(emit<diag::TuneTableUnused>(loc, records.size(), subject.file), help);
+}
+
 mlir::LogicalResult TuningTable::check(const TableSubject &subject,
                                        mlir::MLIRContext &context) const {
-  size_t unknown = 0;
+  size_t unknown = 0, others = 0;
   for (auto [i, value] : llvm::enumerate(records)) {
     const Object &record = *value.getAsObject();
     auto [line, column] = places[i];
@@ -234,17 +255,19 @@ mlir::LogicalResult TuningTable::check(const TableSubject &subject,
       withHelp(emit<diag::BadTuningTable>(loc, path, what), kLengthHelp);
       return mlir::failure();
     }
+    if (namesOtherKernel(record, subject)) {
+      ++others;
+      continue;
+    }
     Unknown found = unknownOf(record, subject);
     if (found.what.empty())
       continue;
     ++unknown;
     withHelp(emit<diag::TuneRecordUnknown>(loc, i, found.what, subject.file), found.help);
   }
-  if (!unknown || unknown < records.size())
-    return mlir::success();
-  std::string what = llvm::formatv("none of its {0} records is about `{1}`", unknown, subject.file);
-  emit<diag::BadTuningTable>(mlir::UnknownLoc::get(&context), path, what);
-  return mlir::failure();
+  if (!records.empty() && unknown + others == records.size())
+    reportUnused(subject, /*namesItsKernels=*/unknown > 0, context);
+  return mlir::success();
 }
 
 std::optional<DiagRecord> TuningTable::addTo(Bundle &bundle) const {

@@ -26,8 +26,9 @@ public:
   /// None after a diagnostic.
   static std::optional<TuningTable> read(llvm::StringRef path, mlir::MLIRContext &context);
 
-  /// Warns of records about what the file does not have; fails when none is left, or when the
-  /// loader would refuse the bundle for a key of another length.
+  /// Warns of records about what the file's kernels do not have, and when no record is about one
+  /// of them; those of other files' kernels are passed over. Fails when the loader would refuse the
+  /// bundle for a key of another length.
   mlir::LogicalResult check(const TableSubject &subject, mlir::MLIRContext &context) const;
 
   /// Whether some record is about this configuration of this instance.
@@ -37,6 +38,9 @@ public:
   std::optional<DiagRecord> addTo(Bundle &bundle) const;
 
 private:
+  void reportUnused(const TableSubject &subject, bool namesItsKernels,
+                    mlir::MLIRContext &context) const;
+
   std::string path;
   llvm::json::Array records;
   std::vector<std::pair<unsigned, unsigned>> places; // line and column of each record

@@ -21,6 +21,7 @@ namespace tk {
 struct LowerOptions {
   std::vector<std::string> kernels;                         // empty: all of the file
   std::vector<std::pair<std::string, std::string>> defines; // -D NAME=VALUE
+  bool unknownDefines = false; // a -D that no kernel has is a warning: another file may have it
   std::optional<int> warps, stages, ctas, maxregs;
   bool asserts = false;                 // machine code keeps `assert`
   std::optional<int> config;            // which @tune configuration; else the first admitted

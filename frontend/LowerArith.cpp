@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/TileLowerer.h"
+#include "llvm/ADT/StringExtras.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -49,7 +50,18 @@ std::optional<Dtype> Lowerer::adaptConst(const Val &number, Dtype dtype, SourceR
   return fits(number.integer, dtype) ? std::optional<Dtype>(dtype) : refuse();
 }
 
-std::optional<Dtype> Lowerer::commonRun(Dtype a, Dtype b, SourceRange range, StringRef what) {
+bool Lowerer::adviseFloatStart(Report &report, SourceRange origin) {
+  StringRef text = origin.size() ? reporter.textAt(origin) : "";
+  if (text.empty() || !llvm::all_of(text, llvm::isDigit))
+    return false;
+  report.note(origin, "it begins as an integer here")
+      .help("begin with a float: `" + text + ".0`")
+      .fix({origin.end, origin.end}, ".0");
+  return true;
+}
+
+std::optional<Dtype> Lowerer::commonRun(Dtype a, Dtype b, SourceRange range, StringRef what,
+                                        SourceRange integerOrigin) {
   if (a == b)
     return a;
   if (isStorage(a) || isStorage(b)) {
@@ -70,9 +82,10 @@ std::optional<Dtype> Lowerer::commonRun(Dtype a, Dtype b, SourceRange range, Str
   }
   if (isFloat(a) != isFloat(b)) {
     Dtype integer = isFloat(a) ? b : a, real = isFloat(a) ? a : b;
-    error<diag::IntMeetsFloat>(range, what, dtypeName(integer), dtypeName(real))
-        .help("convert the integer: `.to(" + dtypeName(real) + ")`")
-        .fixSuffix(isFloat(a) ? sides.second : sides.first, ".to(" + dtypeName(real) + ")");
+    Report report = error<diag::IntMeetsFloat>(range, what, dtypeName(integer), dtypeName(real));
+    if (!adviseFloatStart(report, integerOrigin))
+      report.help("convert the integer: `.to(" + dtypeName(real) + ")`")
+          .fixSuffix(isFloat(a) ? sides.second : sides.first, ".to(" + dtypeName(real) + ")");
     return std::nullopt;
   }
   if (isSignedInteger(a) == isSignedInteger(b))
@@ -89,7 +102,8 @@ std::optional<Dtype> Lowerer::commonRun(Dtype a, Dtype b, SourceRange range, Str
 std::optional<Dtype> Lowerer::commonDtype(const Val &lhs, const Val &rhs, SourceRange range,
                                           StringRef what) {
   if (lhs.isRun() && rhs.isRun())
-    return commonRun(lhs.type.dtype, rhs.type.dtype, range, what);
+    return commonRun(lhs.type.dtype, rhs.type.dtype, range, what,
+                     isFloat(lhs.type.dtype) ? rhs.origin : lhs.origin);
   if (lhs.isRun())
     return adaptConst(rhs, lhs.type.dtype, range, what);
   if (rhs.isRun())

@@ -140,10 +140,15 @@ void Lowerer::checkDefines(ArrayRef<const ast::Kernel *> kernels) {
     std::vector<StringRef> names;
     for (const ast::Kernel *item : kernels)
       for (const ast::CParam &param : item->cparams)
-        names.push_back(param.name.text);
-    Report report = reporter.reportCommand<diag::UnusedDefine>(define.first);
+        if (!llvm::is_contained(names, param.name.text))
+          names.push_back(param.name.text);
+    Report report = options.unknownDefines
+                        ? reporter.reportCommand<diag::UnusedDefine>(define.first)
+                        : reporter.reportCommand<diag::UnknownDefine>(define.first);
     if (StringRef near = nearestName(define.first, names); !near.empty())
       report.help("did you mean `" + near + "`?");
+    else
+      report.help(names.empty() ? "there are none" : "there are " + llvm::join(names, ", "));
   }
 }
 

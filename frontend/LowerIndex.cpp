@@ -68,16 +68,7 @@ std::optional<PlaceIndex> Lowerer::indexByValue(const ast::Index &index, unsigne
 }
 
 /// A bound of `lo:hi`, which is known at compile time.
-std::optional<int64_t> Lowerer::sliceBound(const ast::Expr *expr) {
-  Val value = eval(expr);
-  if (value.isRun() && isIndex(value)) {
-    error<diag::NotCompileTime>(expr->range, "a bound of a slice", value.describe())
-        .note(value.origin == expr->range ? SourceRange() : value.origin,
-              "the value comes from here")
-        .help("`start +: WIDTH` begins anywhere; `view(x[lo:hi])` is a tensor with extents of its "
-              "own");
-    return std::nullopt;
-  }
+std::optional<int64_t> Lowerer::sliceBound(const ast::Expr *expr, const Val &value) {
   std::optional<Int128> number = needInt(value, expr->range, "a bound of a slice");
   if (!number || !adaptConst(value, Dtype::I64, expr->range, "a slice"))
     return std::nullopt;
@@ -92,8 +83,21 @@ std::optional<PlaceIndex> Lowerer::indexBySlice(const ast::Index &index, unsigne
         .help("a tile of indices takes any elements: `x[2 * arange(0, 32)]`");
     return std::nullopt;
   }
-  std::optional<int64_t> low = index.start ? sliceBound(index.start) : 0;
-  std::optional<int64_t> high = index.stop ? sliceBound(index.stop) : tensor.staticExtents[axis];
+  Val start = index.start ? eval(index.start) : Val(), stop = index.stop ? eval(index.stop) : Val();
+  for (const auto &[expr, value] : {std::pair(index.start, &start), {index.stop, &stop}}) {
+    if (!expr || !value->isRun() || !isIndex(*value))
+      continue;
+    // Once for both bounds: where one of them is computed, so is the other.
+    error<diag::NotCompileTime>(expr->range, "a bound of a slice", value->describe())
+        .note(value->origin == expr->range ? SourceRange() : value->origin,
+              "the value comes from here")
+        .help("`start +: WIDTH` begins anywhere; `view(x[lo:hi])` is a tensor with extents of its "
+              "own");
+    return std::nullopt;
+  }
+  std::optional<int64_t> low = index.start ? sliceBound(index.start, start) : 0;
+  std::optional<int64_t> high =
+      index.stop ? sliceBound(index.stop, stop) : tensor.staticExtents[axis];
   if (!index.stop && !high) {
     Report report = error<diag::NotCompileTime>(index.range, "the extent that `:` takes",
                                                 "one known at launch");

@@ -25,7 +25,7 @@ Report &Report::help(const Twine &text) {
 }
 
 Report &Report::fix(SourceRange range, const Twine &replacement) {
-  if (reporter)
+  if (reporter && !reporter->isInLibrary(range))
     diag.attachNote(reporter->locate(range)) << "fix: " << replacement;
   return *this;
 }
@@ -57,6 +57,13 @@ Report &Report::fixSuffix(SourceRange expr, const Twine &suffix) {
     return fix({expr.end, expr.end}, suffix);
   fix({expr.begin, expr.begin}, "(");
   return fix({expr.end, expr.end}, ")" + suffix);
+}
+
+SourceRange Reporter::callFromOutside(SourceRange range) const {
+  for (const auto &[call, name] : llvm::reverse(calls))
+    if (!isInLibrary(call))
+      return call;
+  return range;
 }
 
 Report::~Report() {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "frontend/Frontend.h"
+#include "frontend/Modules.h"
 #include "ir/diagnostics/Diagnostics.h"
 #include <set>
 #include <tuple>
@@ -47,8 +48,13 @@ public:
   Reporter(mlir::MLIRContext &context, const SourceMap &sources)
       : context(context), sources(sources) {}
 
+  /// A fault that is found in the standard library is its caller's, who cannot mend the library.
   template <const DiagSpec &Spec, class... Args> Report report(SourceRange range, Args &&...args) {
-    return start<Spec>(sources.getLocation(context, range), range, std::forward<Args>(args)...);
+    SourceRange place = isInLibrary(range) ? callFromOutside(range) : range;
+    Report report = start<Spec>(locate(place), range, std::forward<Args>(args)...);
+    if (place.begin != range.begin)
+      report.note(range, "it is found here, in the standard library");
+    return report;
   }
   /// An error of the command line, at no place of the file.
   template <const DiagSpec &Spec, class... Args> Report reportCommand(Args &&...args) {
@@ -57,6 +63,11 @@ public:
     return start<Spec>(mlir::UnknownLoc::get(&context), SourceRange(), std::forward<Args>(args)...);
   }
 
+  bool isInLibrary(SourceRange range) const {
+    return llvm::StringRef(sources.fileAt(range.begin).getPath()).starts_with(kLibraryPrefix);
+  }
+  /// The innermost call that does not stand in the library; `range` where there is none.
+  SourceRange callFromOutside(SourceRange range) const;
   mlir::Location locate(SourceRange range) const { return sources.getLocation(context, range); }
 
   llvm::StringRef textAt(SourceRange range) const { return sources.getText(range); }

@@ -210,6 +210,15 @@ std::optional<Val> Lowerer::fitVar(const Binding &binding, const Val &value, Sou
   const RunType &type = *binding.fixed;
   if (type.pointer || value.isPointer() || !value.isNumeric())
     return value.isRun() && value.type == type ? std::optional<Val>(value) : mismatch(type.str());
+  const bool isReal = value.isRun() ? isFloat(value.type.dtype) : value.kind == Val::Kind::Float;
+  if (isReal && isSignedInteger(type.dtype)) {
+    Report report = error<diag::IntMeetsFloat>(
+        range, "=", dtypeName(type.dtype), value.isRun() ? dtypeName(value.type.dtype).str() : value.str());
+    if (!adviseFloatStart(report, binding.val.origin))
+      report.note(binding.declared, "`" + name + "` is declared here")
+          .help("declare it as a float, or convert what it gets: `.to(" + dtypeName(type.dtype) + ")`");
+    return std::nullopt;
+  }
   if (value.isRun() && (!type.isScalar() || !value.type.isScalar()) && !value.type.isScalar() &&
       value.type.shape != type.shape)
     return mismatch(type.str());

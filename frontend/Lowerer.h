@@ -325,7 +325,11 @@ private:
                      SourceRange range, SourceRange opRange);
   std::optional<Dtype> commonDtype(const Val &lhs, const Val &rhs, SourceRange range,
                                    llvm::StringRef what);
-  std::optional<Dtype> commonRun(Dtype a, Dtype b, SourceRange range, llvm::StringRef what);
+  std::optional<Dtype> commonRun(Dtype a, Dtype b, SourceRange range, llvm::StringRef what,
+                                 SourceRange integerOrigin = {});
+  /// Advice for an integer that began as the literal at `origin`, as in `var acc = 0`; false, and
+  /// nothing, where it did not.
+  bool adviseFloatStart(Report &report, SourceRange origin);
   std::optional<Dtype> adaptConst(const Val &number, Dtype dtype, SourceRange range,
                                   llvm::StringRef what);
   std::optional<Shape> broadcast(const Val &lhs, const Val &rhs, SourceRange range,
@@ -395,7 +399,7 @@ private:
                                          const TensorParam &tensor);
   std::optional<PlaceIndex> indexBySlice(const ast::Index &index, unsigned axis,
                                          const TensorParam &tensor);
-  std::optional<int64_t> sliceBound(const ast::Expr *expr);
+  std::optional<int64_t> sliceBound(const ast::Expr *expr, const Val &value);
   void warnOutside(const ast::Expr *expr, Int128 number, std::optional<int64_t> extent,
                    const TensorParam &tensor);
   bool finishPlace(Place &place, llvm::ArrayRef<PlaceIndex> indices);

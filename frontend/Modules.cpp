@@ -17,7 +17,7 @@ namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
 std::string tk::libraryPath(StringRef name) {
-  return "std:" + name.str();
+  return (kLibraryPrefix + name).str();
 }
 
 StringRef tk::nameOfImport(const ast::Import &import) {

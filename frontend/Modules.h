@@ -23,6 +23,7 @@ struct LibraryFile {
 };
 
 /// Sorted by name. Messages call them "std:order.tk".
+inline constexpr llvm::StringLiteral kLibraryPrefix = "std:";
 llvm::ArrayRef<LibraryFile> libraryFiles();
 std::string libraryPath(llvm::StringRef name);
 /// "nn", for a function that std/nn.tk declares and no program sees unasked; "" when there is none.

@@ -29,6 +29,9 @@ public:
 
 private:
   const Argument *find(StringRef name) const;
+  Location placeOf(const Argument &argument) {
+    return argument.loc.value_or(kernel.getLoc());
+  }
   LogicalResult matchArguments(Binding &binding);
   LogicalResult checkArgument(DictionaryAttr entry, const Argument &argument, Type type);
   LogicalResult checkMemory(DictionaryAttr entry, const Argument &argument);
@@ -162,7 +165,7 @@ LogicalResult Binder::checkMemory(DictionaryAttr entry, const Argument &argument
   auto align = entry.getAs<IntegerAttr>("align");
   if (align && align.getInt() > 0 && buffer.elements > 0 &&
       addressOf(buffer, /*base=*/0) % align.getInt() != 0)
-    return tk::emit<diag::RunMisaligned>(kernel.getLoc(), argument.name, align.getInt());
+    return tk::emit<diag::RunMisaligned>(placeOf(argument), argument.name, align.getInt());
   auto zeroed = entry.getAs<BoolAttr>("zeroed");
   const int64_t count = zeroed && zeroed.getValue() ? buffer.numElements() : 0;
   for (int64_t i = 0; i < count; ++i) {
@@ -171,7 +174,7 @@ LogicalResult Binder::checkMemory(DictionaryAttr entry, const Argument &argument
     bool isWritten = buffer.written.empty() || buffer.written[size_t(at)];
     if (isWritten && elementToDouble(buffer.dtype, element) == 0)
       continue;
-    return tk::emit<diag::RunNotZeroed>(kernel.getLoc(), argument.name, i,
+    return tk::emit<diag::RunNotZeroed>(placeOf(argument), argument.name, i,
                                         isWritten ? valueText(buffer.dtype, element)
                                                   : "not written");
   }
@@ -184,22 +187,23 @@ LogicalResult Binder::checkArgument(DictionaryAttr entry, const Argument &argume
     auto optional = entry.getAs<BoolAttr>("optional");
     if (optional && optional.getValue())
       return success();
-    return tk::emit<diag::RunArgumentMissing>(kernel.getLoc(), kernel.getSymName(), argument.name);
+    return tk::emit<diag::RunArgumentMissing>(kernel.getLoc(), kernel.getSymName(),
+                                              "the argument `" + argument.name + "`");
   }
   if ((kind == "scalar") != (argument.buffer == nullptr))
-    return tk::emit<diag::RunArgumentKind>(kernel.getLoc(), argument.name, kind,
+    return tk::emit<diag::RunArgumentKind>(placeOf(argument), argument.name, kind,
                                            argument.buffer ? "tensor" : "scalar");
   FailureOr<DType> dtype = dtypeOf(kernel, entry);
   if (failed(dtype))
     return failure();
   if (*dtype != argument.dtype)
-    return tk::emit<diag::RunArgumentType>(kernel.getLoc(), argument.name, nameOf(*dtype),
+    return tk::emit<diag::RunArgumentType>(placeOf(argument), argument.name, nameOf(*dtype),
                                            nameOf(argument.dtype));
   if (!argument.buffer)
     return success();
   auto view = dyn_cast<ViewType>(type);
   if (view && int64_t(argument.buffer->extents.size()) != view.getRank())
-    return tk::emit<diag::RunArgumentRank>(kernel.getLoc(), argument.name, view.getRank(),
+    return tk::emit<diag::RunArgumentRank>(placeOf(argument), argument.name, view.getRank(),
                                            argument.buffer->extents.size());
   return checkMemory(entry, argument);
 }
@@ -212,9 +216,9 @@ LogicalResult Binder::matchArguments(Binding &binding) {
     });
     isGood &= isKnown;
     if (!isKnown)
-      (void)tk::emit<diag::RunArgumentUnknown>(kernel.getLoc(), kernel.getSymName(), argument.name);
+      (void)tk::emit<diag::RunArgumentUnknown>(placeOf(argument), kernel.getSymName(), argument.name);
     if (find(argument.name) != &argument) {
-      (void)tk::emit<diag::RunArgumentTwice>(kernel.getLoc(), argument.name);
+      (void)tk::emit<diag::RunArgumentTwice>(placeOf(argument), argument.name);
       isGood = false;
     }
   }
@@ -229,7 +233,7 @@ LogicalResult Binder::matchArguments(Binding &binding) {
     if (entry.contains("default") || (optional && optional.getValue()))
       continue;
     (void)tk::emit<diag::RunArgumentMissing>(kernel.getLoc(), kernel.getSymName(),
-                                             textOf(entry, "name"));
+                                             "the argument `" + textOf(entry, "name").str() + "`");
     isGood = false;
   }
   return success(isGood);
@@ -248,8 +252,9 @@ LogicalResult Binder::checkSides(DictionaryAttr entry, const Argument &argument,
     if (!wanted)
       return tk::emit<diag::RunExpression>(kernel.getLoc(), text, problem);
     if (*wanted != buffer.extents[axis])
-      return tk::emit<diag::RunExtentMismatch>(kernel.getLoc(), axis, argument.name,
-                                               buffer.extents[axis], text, *wanted);
+      return tk::emit<diag::RunExtentMismatch>(placeOf(argument), axis, argument.name,
+                                               buffer.extents[axis],
+                                               equationText(extents[axis], *wanted));
   }
   for (size_t axis = 0; strides && axis < strides.size(); ++axis) {
     if (buffer.extents[axis] <= 1)
@@ -259,10 +264,11 @@ LogicalResult Binder::checkSides(DictionaryAttr entry, const Argument &argument,
     if (!wanted)
       return tk::emit<diag::RunExpression>(kernel.getLoc(), text, problem);
     if (buffer.strides[axis] == 0 && textOf(entry, "access") != "in")
-      return tk::emit<diag::RunStrideZero>(kernel.getLoc(), axis, argument.name);
+      return tk::emit<diag::RunStrideZero>(placeOf(argument), axis, argument.name);
     if (*wanted != buffer.strides[axis])
-      return tk::emit<diag::RunStrideMismatch>(kernel.getLoc(), axis, argument.name,
-                                               buffer.strides[axis], text, *wanted);
+      return tk::emit<diag::RunStrideMismatch>(placeOf(argument), axis, argument.name,
+                                               buffer.strides[axis],
+                                               equationText(strides[axis], *wanted));
   }
   return success();
 }
@@ -291,7 +297,7 @@ LogicalResult Binder::checkDisjoint() {
     collectBuffers(*a, ofA);
     collectBuffers(*b, ofB);
     if (llvm::any_of(ofA, [&](Buffer *buffer) { return ofB.contains(buffer); }))
-      return tk::emit<diag::RunOverlap>(kernel.getLoc(), a->name, b->name);
+      return tk::emit<diag::RunOverlap>(placeOf(*a), a->name, b->name);
   }
   return success();
 }

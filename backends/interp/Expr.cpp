@@ -188,3 +188,8 @@ static std::string textOf(Attribute expr, bool isNested) {
 std::string tk::interp::expressionText(Attribute expr) {
   return textOf(expr, false);
 }
+
+std::string tk::interp::equationText(Attribute expr, int64_t value) {
+  std::string number = std::to_string(value), text = expressionText(expr);
+  return text == number ? number : text + " = " + number;
+}

@@ -89,6 +89,8 @@ struct Argument {
   /// Of a pointer to pointers: what each of its elements points to, in row-major order. `buffer`
   /// holds the addresses, which `run` puts there.
   std::vector<Argument> pointees;
+  /// Where messages about it point; none: to the kernel.
+  std::optional<mlir::Location> loc;
 
   static Argument tensor(std::string name, Buffer &buffer);
   static Argument scalar(std::string name, DType dtype, int64_t value);
@@ -141,6 +143,8 @@ using Names = std::map<std::string, int64_t, std::less<>>;
 std::optional<int64_t> evaluate(mlir::Attribute expr, const Names &names, std::string &problem);
 /// As a person writes it: "cdiv(N, 1024)".
 std::string expressionText(mlir::Attribute expr);
+/// The same with its value, "N / 2 = 8"; of a number that alone.
+std::string equationText(mlir::Attribute expr, int64_t value);
 
 /// Element type by its name; u8 and the like included.
 std::optional<DType> parseDType(llvm::StringRef name);

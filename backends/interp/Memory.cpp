@@ -151,9 +151,15 @@ void tk::interp::reportIndex(const Inst &inst, Frame &frame, const ArgState *arg
     return;
   if (arg && arg->isAbsent)
     return reportAbsent(inst, frame, *arg);
-  if (Finding *finding = frame.findings->add(FindingKind::IndexOutside, inst.op))
-    finding->args = {programOf(frame), std::to_string(index), std::to_string(axis),
-                     arg ? arg->name : "a view", std::to_string(extent)};
+  Finding *finding = frame.findings->add(FindingKind::IndexOutside, inst.op);
+  if (!finding)
+    return;
+  finding->args = {programOf(frame), std::to_string(index), std::to_string(axis),
+                   arg ? arg->name : "a view", std::to_string(extent)};
+  const bool isOwn = arg && axis < arg->extents.size() && arg->extents[axis] == extent;
+  if (arg && !isOwn)
+    finding->args[5] = "the extent is that of a view of `" + arg->name +
+                       "`, and its index is counted from where the view begins";
 }
 
 void tk::interp::reportOutside(const Inst &inst, Frame &frame, FindingKind kind, uint32_t root,

@@ -94,6 +94,8 @@ void tk::interp::report(const Findings &findings, ArrayRef<Location> locations,
     InFlightDiagnostic diag = emitFinding(locations[finding.op], finding, nanIsError);
     bool isError = diag.getUnderlyingDiagnostic()->getSeverity() == DiagnosticSeverity::Error;
     ++(isError ? result.errors : result.warnings);
+    if (finding.kind == FindingKind::IndexOutside && !finding.args[5].empty())
+      diag.attachNote() << finding.args[5];
     if (finding.further)
       diag.attachNote() << finding.further << " more of this kind at this place";
     if (&finding == &findings.all().back() && findings.leftOut())

@@ -7,7 +7,7 @@
 #     [DESTINATION DIR]             else: install the .tkb files there
 #     [FALLBACK compute_80]         PTX for chips newer than those named
 #     [WITH_INTERP]                 also for the CPU device
-#     [CONFIG all|tuned|I] [TUNED TABLE.json]
+#     [CONFIG all|tuned|I] [TUNED TABLE.json]   a table may be for all files of a build
 #     [DEFINES T=f16,bf16 ...] [INCLUDE_DIRECTORIES DIR...] [OPTIONS ...])
 #
 # Each file and chip is an edge of the build of its own; one more links them into FILE.tkb. What a
@@ -25,11 +25,23 @@ function(_tkc_embedding_suffix out)
   endif()
 endfunction()
 
+# What follows a command in an edge. tkc leaves a file alone whose bytes would be the same; ninja
+# notes that the edge has run, to other tools it would be due in every build.
+function(_tkc_touch out)
+  set(touch COMMAND "${CMAKE_COMMAND}" -E touch ${ARGN})
+  if(CMAKE_GENERATOR MATCHES "Ninja")
+    set(touch "")
+  endif()
+  set(${out} "${touch}" PARENT_SCOPE)
+endfunction()
+
 # One edge of the build: a file for one chip.
 function(_tkc_compile source output options depends)
+  _tkc_touch(touch "${output}")
   add_custom_command(
     OUTPUT "${output}"
     COMMAND "${TKC_EXECUTABLE}" "${source}" -o "${output}" ${options} -MD -MF "${output}.d"
+    ${touch}
     DEPENDS "${source}" "${TKC_EXECUTABLE}" ${depends}
     DEPFILE "${output}.d"
     COMMENT "tkc ${output}"
@@ -48,10 +60,12 @@ function(_tkc_embed target stem folder bundle embedding)
     string(REPLACE amd64 x86_64 processor "${processor}")
     set(host "--host-target=${processor}")
   endif()
+  _tkc_touch(touch "${folder}/${stem}.${suffix}" "${folder}/include/${stem}.h")
   add_custom_command(
     OUTPUT "${folder}/${stem}.${suffix}" "${folder}/include/${stem}.h"
     COMMAND "${TKC_EXECUTABLE}" link "${bundle}" -o "${folder}/${stem}.${suffix}" ${host} ${embedding}
     COMMAND "${TKC_EXECUTABLE}" link "${bundle}" -o "${folder}/include/${stem}.h" ${embedding}
+    ${touch}
     DEPENDS "${bundle}" "${TKC_EXECUTABLE}"
     COMMENT "tkc link ${stem}.${suffix}"
     VERBATIM)
@@ -94,6 +108,10 @@ function(tkc_add_kernels target)
   foreach(define IN LISTS arg_DEFINES)
     list(APPEND common -D "${define}")
   endforeach()
+  list(LENGTH arg_SOURCES count)
+  if(count GREATER 1) # one source may have what another has not
+    list(APPEND common -Wno-error=unused-define)
+  endif()
   foreach(directory IN LISTS arg_INCLUDE_DIRECTORIES)
     get_filename_component(directory "${directory}" ABSOLUTE)
     list(APPEND common -I "${directory}")
@@ -130,9 +148,11 @@ function(tkc_add_kernels target)
       list(APPEND parts "${part}")
     endforeach()
     set(bundle "${folder}/${stem}.tkb")
+    _tkc_touch(touch "${bundle}")
     add_custom_command(
       OUTPUT "${bundle}"
       COMMAND "${TKC_EXECUTABLE}" link ${parts} -o "${bundle}"
+      ${touch}
       DEPENDS ${parts} "${TKC_EXECUTABLE}"
       COMMENT "tkc link ${stem}.tkb"
       VERBATIM)

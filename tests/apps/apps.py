@@ -104,9 +104,9 @@ class Apps:
         self.run(["tkc", "kernels.tk", "--target=sm_80,sm_90a,cpu", "-o", "kernels.o"], self.apps)
         self.run(CC + ["-c", "memory.c", "-o", "memory.o"], self.apps)
 
-    def configure(self):
+    def configure(self, generator="Ninja"):
         build = self.work / "build"
-        self.run(["cmake", "-S", self.apps / "cpp", "-B", build, "-G", "Ninja", "-DCMAKE_CXX_FLAGS=" + WARNINGS])
+        self.run(["cmake", "-S", self.apps / "cpp", "-B", build, "-G", generator, "-DCMAKE_CXX_FLAGS=" + WARNINGS])
         return build
 
     def cpp(self):
@@ -244,6 +244,41 @@ class Apps:
         shared.write_text("fn twice(x) { return 2.0 * x }\n")
         self.expect(self.run(["cmake", "--build", build]), "Linking")
         self.ran(build / "app")
+
+    def makefiles(self):
+        """make builds once what an edit of a comment leaves as it is."""
+        kernels = self.apps / "kernels.tk"
+        build = self.configure("Unix Makefiles")
+        self.run(["cmake", "--build", build])
+        kernels.write_text(kernels.read_text() + "# the end\n")
+        self.expect(self.run(["cmake", "--build", build]), "tkc ")
+        again = self.run(["cmake", "--build", build])
+        if "tkc " in again or "Linking" in again:
+            sys.exit("without an edit this was built again:\n" + again)
+        self.ran(build / "app")
+
+    def several(self):
+        """One list of values and one table for two files."""
+        top = self.work / "top"
+        top.mkdir()
+        kernel = "kernel %s[%s: int](out y: f32[N]) @grid(cdiv(N, %s))%s { y[program_id(0) * %s +: %s] = zeros[f32](%s) }\n"
+        (top / "a.tk").write_text(kernel % ("a", "A", "A", " @tune(key=[N], configs=[{A: [16, 32]}])", "A", "A", "A"))
+        (top / "b.tk").write_text(kernel % ("b", "B", "B", "", "B", "B", "B"))
+        (top / "table.json").write_text('[{"kernel": "a", "arch": "sm_80", "sms": 1, "key": [1], "config_id": "A32.w4"}]')
+        (top / "main.cpp").write_text("int main() { return 0; }\n")
+        (top / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.22)\nproject(top LANGUAGES CXX)\nfind_package(tkc REQUIRED)\n"
+            "add_executable(app main.cpp)\n"
+            "tkc_add_kernels(app SOURCES a.tk b.tk FALLBACK compute_80 TUNED table.json DEFINES B=64)\n")
+        build = self.work / "build"
+        self.run(["cmake", "-S", top, "-B", build, "-G", "Ninja"])
+        built = self.run(["cmake", "--build", build])
+        self.expect(built, "TK2045: -D B")  # of a.tk
+        if "TK3056" in built or "TK3058" in built:
+            sys.exit("the table of a.tk is no matter of b.tk:\n" + built)
+        sizes = self.run(["tkc", "size", build / "app.tkc" / "a.tkb"])
+        self.expect(sizes, "A16.w4")
+        self.expect(sizes, "A32.w4")
 
 
 def main():

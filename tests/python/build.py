@@ -7,6 +7,7 @@ import os
 import pathlib
 import stat
 import tempfile
+import time
 import unittest
 import warnings
 from unittest import mock
@@ -154,6 +155,36 @@ class Compiles(unittest.TestCase):
         self.assertEqual(self.result(**options), (2.0, True))
         (self.folder / "helper.tk").write_text(HELPER.replace("1.0", "3.0"))
         self.assertEqual(self.result(**options), (3.0, True))
+
+    def test_a_source_with_a_date_to_come_is_kept(self):
+        to_come = time.time() + 86400
+        for name in ("fill.tk", "helper.tk"):
+            os.utime(self.folder / name, (to_come, to_come))
+        self.assertEqual(self.result(), (1.0, True))
+        self.assertEqual(self.result(), (1.0, False))
+        (self.folder / "helper.tk").write_text(HELPER.replace("1.0", "2.0"))
+        os.utime(self.folder / "helper.tk", (to_come, to_come))
+        self.assertEqual(self.result(), (2.0, True))
+
+    def test_a_clock_that_is_behind_is_a_warning(self):
+        past = lambda: int((time.time() - 600) * 1e9)
+        with mock.patch("time.time_ns", past), \
+                self.assertWarnsRegex(UserWarning, "fill.tk is dated .* nothing is kept; `touch` it"):
+            self.assertEqual(self.result(), (1.0, True))
+
+    def test_what_the_compiler_warns_of_is_said_each_time(self):
+        self.file.write_text(KERNEL.replace("out y", "unused: f32, out y"))
+        for has_run in (True, False):
+            with self.assertWarnsRegex(UserWarning, "TK2031: the parameter `unused`") as seen, \
+                    mock.patch("subprocess.run", side_effect=__import__("subprocess").run) as run:
+                self.tkcrt.compile(self.file, cache=self.cache, backend="cpu", tkc=support.tkc())
+            self.assertEqual(seen.filename, __file__)
+            self.assertEqual(run.called, has_run)
+
+    def test_a_value_that_no_kernel_takes_is_an_error(self):
+        with self.assertRaisesRegex(self.tkcrt.CompileError, "TK2066: -D BLOK") as raised:
+            self.result(defines={"BLOK": 64})
+        self.assertEqual(raised.exception.status, 2)
 
     def test_a_folder_that_cannot_be_used_is_a_warning(self):
         full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -95,18 +95,24 @@ TEST_CASE("bad arguments say what is wrong", "[run]") {
       {{"x=[[1, a]]"}, 1, "is no list of numbers, or of lists of one length"},
       {{"x=w"}, 1, "is neither an array nor the name of another array argument"},
       {{"q=zeros:3x8"}, 1, "TK5022: kernel `k` has no parameter `q`"},
+      {{"q=zeros:3x8"}, 1, "help: its parameters are x, y, s; -D"},
+      {{"X=zeros:3x8"}, 1, "help: did you mean `x`?"},
       {{"x=zeros:f16:3x8"}, 1, "`x=zeros:f16:3x8` is f16, the parameter is f32"},
+      {{"x=zeros:f16:3x8"}, 1, "help: write x=zeros:f32:3x8"},
       {{"x=zeros:24"}, 1, "TK5026: the parameter `x` has rank 2, the argument has rank 1"},
+      {{"x=zeros:24"}, 1, "help: for example x=randn:64x64"},
       {{"x=5"}, 1, "`x=5` is a scalar, the parameter is an array"},
       {{"x=zeros:3x8", "s=zeros:1"}, 1, "`s=zeros:1` is an array, the parameter is a scalar"},
       {{"x=zeros:3x8", "s=abc"}, 1, "`s=abc` is not a number"},
       {{"x=@nowhere.npy"}, 1, "TK5042: cannot read `nowhere.npy`: No such file"},
-      {{"s=1"},
-       1,
-       "TK5049: the extents of `y` do not follow from the other arguments: `M` is not "
-       "known"},
+      {{"s=1"}, 1, "TK5021: kernel `k` lacks the argument `x`"},
+      {{"s=1"}, 1, "help: add x=randn:64x64"},
+      {{"y=zeros:4x32"}, 1, "help: add x=randn"},
+      {{"x=zeros"}, 1, "TK5049: the extents of `x` do not follow from the other arguments: `M` is"},
+      {{"x=zeros"}, 1, "help: give it extents: x=zeros:64x64"},
       {{"y=zeros:3x8"}, 1, "TK5021: kernel `k` lacks the argument `x`"},
       {{"x=zeros:3x8", "y=zeros:3x7"}, 1, "TK5027: axis 1 of `y` is 7, needs N = 8"},
+      {{"x=zeros:3x8", "y=zeros:3x7"}, 1, "help: write y=zeros:3x8"},
       {{"x=zeros:3x8", "x=zeros:3x8"}, 1, "TK5023: the argument `x` is given twice"},
   };
   for (const Case &test : cases) {
@@ -129,7 +135,7 @@ TEST_CASE("engines, kernels and outputs that are not there", "[run]") {
   options.engine = "interp";
   CHECK(runner.run(options, scaleKernel("a") + scaleKernel("b")) == 2);
   CHECK(runner.said("TK5044: the file has 2 kernels: a, b"));
-  CHECK(runner.said("help: -k NAME chooses one"));
+  CHECK(runner.said("help: choose one: -k a"));
   options.kernel = "b";
   CHECK(runner.run(options, scaleKernel("a") + scaleKernel("b")) == 0);
   options.kernel = "c";
@@ -138,7 +144,7 @@ TEST_CASE("engines, kernels and outputs that are not there", "[run]") {
   options.kernel = "";
   options.prints = {"z"};
   CHECK(runner.run(options) == 1);
-  CHECK(runner.said("TK5048: `z` names `z`, which is not an array of this run"));
+  CHECK(runner.said("TK5048: `z` is not an array of this run"));
   options.prints.clear();
   options.outs = {"y=/nowhere/y.npy"};
   CHECK(runner.run(options) == 2);

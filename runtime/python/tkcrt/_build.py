@@ -16,6 +16,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -42,7 +43,7 @@ class CompileError(RuntimeError):
 
 def compile(path, *, cache, backend="cuda", kernel=None, defines=None, target=None, options=(),
             tkc="tkc"):
-    """The Module of a .tk file. `cache` is the folder to keep it in, which is made if it is not there;
+    """The Module of a .tk file; what the compiler warns of is a warning here. `cache` is the folder to keep it in, which is made if it is not there;
     `defines` are compile-time parameters, a list where several instances are wanted; `options` goes to
     the compiler as it is; `tkc` is the compiler, a path or a name on PATH."""
     tool = shutil.which(os.fspath(tkc))
@@ -51,9 +52,10 @@ def compile(path, *, cache, backend="cuda", kernel=None, defines=None, target=No
     words = _words(backend, kernel, defines or {}, target, options)
     folder = _Folder(cache)
     path = os.path.abspath(path)
-    data = _lookup(folder, _list_key(tool, path, words), words)
-    if data is None:
-        data = _build(folder, tool, path, words)
+    data, text = (_lookup(folder, _list_key(tool, path, words), words)
+                  or _build(folder, tool, path, words))
+    if text:
+        warnings.warn(text, stacklevel=2)
     return Module.from_bytes(data, backend=backend)
 
 
@@ -92,7 +94,10 @@ def _digest_of_file(path):
 
 
 def _changed(info):
-    """When a file was written or put in its place: a rename leaves the time of its writing."""
+    """When a file was written or put in its place: a rename leaves the time of its writing. A time of
+    writing that is still to come was set by somebody, and says nothing."""
+    if info.st_mtime_ns > time.time_ns():
+        return info.st_ctime_ns
     return max(info.st_mtime_ns, info.st_ctime_ns)
 
 
@@ -126,10 +131,19 @@ def _found_elsewhere(files, words):
 def _lookup(folder, list_key, words):
     files = folder.read(list_key + ".json")
     key = _bundle_key(list_key, json.loads(files), words) if files else None
-    return folder.read(key + ".tkb") if key else None
+    data = folder.read(key + ".tkb") if key else None
+    if data is None:
+        return None
+    return data, (folder.read(key + ".txt") or b"").decode(errors="replace")
+
+
+def _warnings_of(text):
+    """What the compiler said, if some of it is more than a note."""
+    return text.strip() if re.search(r"(^|\W)warning\W", text) else ""
 
 
 def _build(folder, tool, path, words):
+    """The bundle, and what the compiler warned of."""
     started = time.time_ns()
     time.sleep(_TICK_NS / 1e9)  # what changes from now on is seen to be younger
     list_key = _list_key(tool, path, words)
@@ -144,18 +158,29 @@ def _build(folder, tool, path, words):
             files = _dependencies(file.read())
         with open(out, "rb") as file:
             data = file.read()
+        text = _warnings_of(done.stderr)
         key = _bundle_key(list_key, files, words)
         if key and _are_older(files + [tool], started):
-            folder.keep(work, {key + ".tkb": data, list_key + ".json": json.dumps(files).encode()})
-    return data
+            entries = {key + ".txt": text.encode()} if text else {}
+            entries.update({key + ".tkb": data, list_key + ".json": json.dumps(files).encode()})
+            folder.keep(work, entries)
+    return data, text
 
 
 def _are_older(files, moment):
     """Whether none was changed since: else the compiler may have read what is no longer there."""
     try:
-        return all(_changed(os.stat(name)) <= moment for name in files)
+        changed = {name: _changed(os.stat(name)) for name in files}
     except OSError:
         return False
+    now = time.time_ns()
+    for name, when in changed.items():
+        if when > now:
+            warnings.warn(f"{name} is dated {(when - now) / 1e9:.0f} s into the future, so it may have "
+                          f"changed since it was compiled: nothing is kept; `touch` it, or set the "
+                          f"clock of the machine that it lies on", stacklevel=4)
+            return False
+    return all(when <= moment for when in changed.values())
 
 
 def _dependencies(text):
