@@ -117,26 +117,26 @@ private:
 };
 
 void Converter::convertInputs() {
-  static constexpr llvm::StringLiteral commands[] = {"run",    "bench", "tune",   "fmt",
-                                                     "explain", "lsp",  "report", "targets",
-                                                     "link",   "size",   "notices", "extract"};
+  static constexpr StringRef commands[] = {"run",     "bench", "tune",    "fmt",
+                                           "explain", "lsp",   "report",  "targets",
+                                           "link",    "size",  "notices", "extract"};
   if (raw.words.empty())
     return wrong<diag::NoInput>(2, "tkc FILE.tk -o FILE.cubin; `tkc --help` has the rest");
   if (raw.words.size() > 1) {
     for (const std::string &input : raw.words)
       if (llvm::is_contained(commands, input))
         return wrong<diag::CommandNotFirst>(2, "", input);
-    StringRef first = raw.words[0], second = raw.words[1], command;
-    if (!first.contains('.'))
-      command =
-          nearestName(first, std::vector<StringRef>(std::begin(commands), std::end(commands)));
-    return wrong<diag::SeveralInputs>(
-        2,
-        !command.empty() ? "did you mean `tkc " + command.str() + "`?"
-        : second.contains('=')
-            ? "-D " + second.str() + " gives a compile-time parameter; `tkc run` takes arguments"
-            : "one call compiles one file",
-        first, second);
+    StringRef first = raw.words[0], second = raw.words[1];
+    std::string help = "one call compiles one file";
+    if (second.contains('='))
+      help = "-D " + second.str() + " gives a compile-time parameter; `tkc run` takes arguments";
+    else if (!first.contains('.')) {
+      llvm::ArrayRef<StringRef> names(commands);
+      StringRef nearest = nearestName(first, names);
+      help = nearest.empty() ? "the commands are " + llvm::join(names, ", ")
+                             : "did you mean `tkc " + nearest.str() + "`?";
+    }
+    return wrong<diag::SeveralInputs>(2, help, first, second);
   }
   if (raw.words[0].empty())
     return wrong<diag::NoInput>(2, "the name of the input is empty");

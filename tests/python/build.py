@@ -16,7 +16,7 @@ import numpy as np
 import support
 
 KERNEL = """import "helper.tk"
-kernel fill(out y: f32[N]) @grid(1) {
+kernel fill(out y: f32[_]) @grid(1) {
     y[0 +: 16] = full(helper.value(), 16)
 }
 """
