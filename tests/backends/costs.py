@@ -43,7 +43,8 @@ def sources():
         given = {"T": "f16", **GIVEN.get(name[: -len(".tk")], {})}
         if name == "sketch.tk":
             del given["T"]
-        yield f"{folder}/{name}", "sm_90a", [f"-D{key}={value}" for key, value in given.items()]
+        yield (f"{folder}/{name}", "sm_90a",
+               ["-Wno-unused-define", *(f"-D{key}={value}" for key, value in given.items())])
 
 
 def run(command, **how):
