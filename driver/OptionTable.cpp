@@ -401,6 +401,20 @@ static DiagRecord refuseOption(StringRef word, Command command,
                                               commandName(command), spellAgain(name));
 }
 
+/// "--print NAME: print it", as the help has it, on one line.
+static std::string usageOf(StringRef name, llvm::ArrayRef<HelpLine> lines) {
+  for (const HelpLine &line : lines) {
+    StringRef spelling = line.spelling;
+    if (spelling != name && !spelling.starts_with((name + "=").str()) &&
+        !spelling.starts_with((name + " ").str()) && !spelling.contains((", " + name + "=").str()))
+      continue;
+    std::string text = line.text;
+    llvm::replace(text, '\n', ' ');
+    return (spelling + ": " + text).str();
+  }
+  return "";
+}
+
 std::optional<DiagRecord> tk::parseWords(llvm::ArrayRef<const char *> words, Command command,
                                          RawOptions &raw) {
   OptionTable table(raw, command);
@@ -411,7 +425,8 @@ std::optional<DiagRecord> tk::parseWords(llvm::ArrayRef<const char *> words, Com
     table.app.parse(reversed);
   } catch (const CLI::ArgumentMismatch &error) { // "--warps: 1 required TEXT missing"
     std::string name = StringRef(error.what()).split(':').first.str();
-    return commandLineDiag<diag::OptionNeedsValue>("", spellAgain(name));
+    return commandLineDiag<diag::OptionNeedsValue>(usageOf(spellAgain(name), table.lines),
+                                                   spellAgain(name));
   } catch (const CLI::ParseError &error) {
     return commandLineDiag<diag::OptionSyntax>("`tkc --help` lists the options", error.what());
   }

@@ -485,7 +485,7 @@ bool Maker::makeMissing(unsigned index) {
 // All of them
 //===----------------------------------------------------------------------===//
 
-/// The extents are those that the others give; says who gave the one that differs.
+/// The extents are those that the others give; else shows the word with the right ones.
 bool Maker::checkExtents(const ArgWord &word) {
   const Buffer *buffer = inputs.find(word.name);
   auto list = kernel.getArgContract(*indexOf(word.name)).getAs<ArrayAttr>("extents");

@@ -74,12 +74,13 @@ static std::optional<DiagRecord> checkInputs(const RawOptions &raw, StringRef co
     return commandLineDiag<diag::OptionSyntax>(
         "tkc tune merge A.json B.json -o ALL.json",
         ("`merge` must be the first word after `" + command + "`").str());
-  if (raw.words.size() > 1)
-    return commandLineDiag<diag::SeveralInputs>(StringRef(raw.words[1]).contains('=')
-                                                    ? "an extent or a scalar is given by --shape " +
-                                                          raw.words[1]
-                                                    : "one call times one file",
-                                                raw.words[0], raw.words[1]);
+  if (raw.words.size() > 1) {
+    const std::string &second = raw.words[1];
+    return commandLineDiag<diag::SeveralInputs>(
+        StringRef(second).contains('=') ? "an extent or a scalar is given by --shape " + second
+                                        : "one call times one file",
+        raw.words[0], second);
+  }
   if (raw.shapes.empty())
     return commandLineDiag<diag::OptionNeedsValue>(
         "a value for each extent and scalar of the kernel: --shape M=4096,N=4096", "--shape");
