@@ -87,21 +87,6 @@ void Translator::emitRound(Operation *op, ValueRange values, ArrayRef<uint32_t> 
 // Atomic operations
 //===----------------------------------------------------------------------===//
 
-static DType unsignedOf(DType type) {
-  switch (type) {
-  case DType::i8:
-    return DType::u8;
-  case DType::i16:
-    return DType::u16;
-  case DType::i32:
-    return DType::u32;
-  case DType::i64:
-    return DType::u64;
-  default:
-    return type;
-  }
-}
-
 LogicalResult Translator::emitAtomic(Operation *op, AtomicPlan plan, MemOrder order,
                                      MemScope scope) {
   plan.acquires = order == MemOrder::acquire || order == MemOrder::acq_rel;
