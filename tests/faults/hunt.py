@@ -4,6 +4,8 @@
     hunt.py --tkc=PATH --device [...]                                           kernels on the GPU
 
 Where the sources lie matters: run it in the planted tree. Status 1 when fewer than --least are caught.
+What FILE says was caught is not hunted again, so that a hunt goes on where it stopped and new tests meet
+what is left. Caught is what the suite catches; --long also runs kernels that are in no test.
 """
 
 import argparse
@@ -21,7 +23,8 @@ import numpy as np
 import probes
 import table
 
-QUICK = 10  # kernels that are tried before anything else
+QUICK = 10  # kernels that are tried before the tests of other files
+LONG_TEST_S = 8  # a test that takes more is tried last
 
 
 def parse_arguments():
@@ -37,14 +40,15 @@ def parse_arguments():
     parser.add_argument("--limit", type=int, default=600, help="seconds that one fault may take")
     parser.add_argument("--total", type=int, default=10**9, help="seconds after which none is begun")
     parser.add_argument("--least", type=float, default=0.95)
-    parser.add_argument("--json")
+    parser.add_argument("--json", help="results: read when it is there, and written after each fault")
+    parser.add_argument("--long", action="store_true", help="also kernels that the suite leaves out")
     options = parser.parse_args()
     options.tkc = os.path.abspath(options.tkc or os.path.join(options.build, "bin", "tkc"))
     return options
 
 
 class Survey:
-    """What each probe comes to; kept for the compiler it was made with."""
+    """What each probe comes to; kept for the compiler and the test it was made with."""
 
     def __init__(self, options):
         with open(options.tkc, "rb") as file:
@@ -52,7 +56,7 @@ class Survey:
         self.folder = os.path.join(options.cache, state)
         os.makedirs(self.folder, exist_ok=True)
         setting = probes.Setting(options.tkc, self.folder, options.device)
-        self.kernels = probes.kernels(setting)
+        self.kernels = probes.kernels(setting, options.long or options.device)
         self.tests = probes.tests(os.path.abspath(options.build), options.lit) if options.lit else []
         self.path = os.path.join(self.folder, "survey.json")
         self.known = {}
@@ -61,49 +65,72 @@ class Survey:
         if os.path.exists(self.path):
             with open(self.path, encoding="utf-8") as file:
                 self.known = json.load(file)
-        missing = [probe for probe in self.tests + self.kernels if probe.name not in self.known]
+        missing = [probe for probe in self.tests + self.kernels if probe.key not in self.known]
         with multiprocessing.get_context("fork").Pool(workers) as pool:
-            for name, found in pool.imap_unordered(survey_one, missing):
-                self.known[name] = found
-        with open(self.path, "w", encoding="utf-8") as file:
-            json.dump(self.known, file)
+            for done, (key, found) in enumerate(pool.imap_unordered(survey_one, missing), 1):
+                self.known[key] = found
+                if done % 100 == 0 or done == len(missing):
+                    print(f"surveyed {done} of {len(missing)} tests and kernels", flush=True)
+                    with open(self.path, "w", encoding="utf-8") as file:
+                        json.dump(self.known, file)
+        for probe in self.tests + self.kernels:
+            if "failed" in self.known[probe.key]:
+                print(f"LEFT OUT, fails without a fault: {probe.name}: {self.known[probe.key]['failed'][-300:]}", flush=True)
+        self.tests, self.kernels = ([probe for probe in some if "failed" not in self.known[probe.key]]
+                                    for some in (self.tests, self.kernels))
         for kernel in self.kernels:
-            kernel.text = self.known[kernel.name]["text"]
+            kernel.text = self.known[kernel.key]["text"]
 
     def order(self, fault):
-        """The probes that come to a fault: a small kernel of each group, tests, sharp kernels, the others."""
-        reached = sorted((k for k in self.kernels if fault.number in self.known[k.name]["seen"]),
-                         key=lambda kernel: self.known[kernel.name]["size"])
+        """The probes that come to a fault: tests by the name of its file, a small kernel of each group, other tests,
+        the quickest first, sharp kernels, the other ones, tests that take long."""
+        reached = sorted((k for k in self.kernels if fault.number in self.known[k.key]["seen"]),
+                         key=lambda kernel: (kernel.stage == "long", self.known[kernel.key]["size"]))
         first = list({kernel.group: kernel for kernel in reversed(reached)}.values())[-QUICK:]
-        tests = [test for test in self.tests if fault.number in self.known[test.name]["seen"]]
-        others = sorted((k for k in reached if k not in first), key=lambda k: k.group not in probes.SHARP)
-        return first + tests + others
+        tests = sorted((test for test in self.tests if fault.number in self.known[test.key]["seen"]),
+                       key=lambda test: self.known[test.key]["seconds"])
+        own = [test for test in tests if test.is_of(fault.path) and self.known[test.key]["seconds"] <= LONG_TEST_S]
+        others = sorted((k for k in reached if k not in first), key=lambda k: (k.stage == "long", k.group not in probes.SHARP))
+        long = [test for test in tests if self.known[test.key]["seconds"] > LONG_TEST_S]
+        return own + first + [test for test in tests if test not in own + long] + others + long
 
 
 def survey_one(probe):
     with tempfile.TemporaryDirectory() as folder:
-        return probe.name, probe.survey(folder)
+        start = time.monotonic()
+        try:
+            found = probe.survey(folder)
+        except RuntimeError as error:
+            found = {"seen": [], "failed": str(error)}
+        return probe.key, {**found, "seconds": round(time.monotonic() - start, 2)}
 
 
 def hunt(fault, order, connection):
-    """In a process of its own: what catches the fault."""
+    """In a process of its own: (stage, what catches the fault), and which kernels became others."""
     np.seterr(all="ignore")
-    with tempfile.TemporaryDirectory() as folder:
-        for probe in order:
-            by = probe.catches(fault.number, folder)
-            if by:
-                connection.send(by)
-                break
-        else:
-            connection.send("")
+    stage = by = ""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for probe in order:
+                by = probe.catches(fault.number, folder)
+                if by and not probe.holds(folder):
+                    print(f"{probe.name} fails without a fault too", flush=True)
+                    by = ""
+                if by:
+                    stage = probe.stage
+                    break
+    except probes.NotKnown as error:
+        stage, by = "not known", str(error)
+    changed = [probe.name for probe in order if getattr(probe, "changed", False)]
+    connection.send((stage, by, changed))
 
 
 class Hunts:
     """Processes, one a fault, each with a limit of time: a fault may make what it runs stand still."""
 
-    def __init__(self, options, survey):
+    def __init__(self, options, survey, results):
         self.options, self.survey = options, survey
-        self.running, self.results = {}, []
+        self.running, self.results = {}, results
         self.context = multiprocessing.get_context("fork")
 
     def start(self, fault):
@@ -120,20 +147,27 @@ class Hunts:
         late = seconds > self.options.limit
         if process.is_alive() and not late and not connection.poll():
             return False
-        by = "the process ends" if not late else ""
+        stage, by, changed = "late" if late else "not known", "", []
         if connection.poll():
             try:
-                by = connection.recv()
+                stage, by, changed = connection.recv()
             except EOFError:
                 pass
-        state = "late" if late and not by else "caught" if by else "reached" if probes_left else "not reached"
+        state = stage if stage in ("late", "not known") else "not in the suite" if stage == "long" else \
+            "caught" if by else "reached" if probes_left else "not reached"
         process.kill()
         process.join()
         del self.running[process]
-        self.results.append({"number": fault.number, "where": fault.where, "kind": fault.kind, "name": fault.name(),
-                             "state": state, "by": by, "seconds": round(seconds, 1)})
-        print(f"{fault.number:3} {state:11} {seconds:6.1f} s  {fault.name()[:100]}  [{by[:110]}]", flush=True)
+        self.add({"number": fault.number, "where": fault.where, "kind": fault.kind, "name": fault.name(), "state": state,
+                  "stage": stage, "by": by, "changed": changed, "seconds": round(seconds, 1)})
+        print(f"{fault.number:10} {state:11} {seconds:6.1f} s  {fault.name()[:100]}  [{by[:110]}]", flush=True)
         return True
+
+    def add(self, result):
+        self.results[result["number"]] = result
+        if self.options.json:
+            with open(self.options.json, "w", encoding="utf-8") as file:
+                json.dump(list(self.results.values()), file, indent=0)
 
     def all(self, faults):
         waiting, start = list(faults)[::-1], time.monotonic()
@@ -144,16 +178,17 @@ class Hunts:
                 self.start(waiting.pop())
             if not any([self.finish(process) for process in list(self.running)]):
                 time.sleep(0.02)
-        return self.results
 
 
 def report(results):
-    """A row a class; how much of all is caught."""
+    """A row a class and a stage; how much of all is caught."""
     rows = collections.defaultdict(collections.Counter)
     for result in results:
         rows[result["kind"]][result["state"]] += 1
     for kind, counts in sorted(rows.items()):
         print(f"{kind:11} {sum(counts.values()):4} planted {counts['caught']:4} caught")
+    stages = collections.Counter(result["stage"] for result in results if result["state"] == "caught")
+    print("first caught by: " + ", ".join(f"{stage} {count}" for stage, count in stages.most_common()))
     missed = [result for result in results if result["state"] != "caught"]
     for result in missed:
         print(f"NOT CAUGHT {result['where']} ({result['state']}): {result['name']}")
@@ -168,12 +203,16 @@ def main():
     if options.only:
         wanted = {int(number) for number in options.only.split(",")}
         faults = [fault for fault in faults if fault.number in wanted]
+    faults = faults[:: options.every]
+    known = {}
+    if options.json and os.path.exists(options.json):
+        with open(options.json, encoding="utf-8") as file:
+            known = {result["number"]: result for result in json.load(file)}
     survey = Survey(options)
     survey.take(options.workers)
-    results = Hunts(options, survey).all(faults[:: options.every])
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(results, file, indent=0)
+    hunts = Hunts(options, survey, known)
+    hunts.all(fault for fault in faults if known.get(fault.number, {}).get("state") != "caught")
+    results = [known[fault.number] for fault in faults if fault.number in known]
     return 0 if report(results) >= options.least else 1
 
 
