@@ -84,15 +84,17 @@ class Survey:
     def order(self, fault):
         """The probes that come to a fault: tests by the name of its file, a small kernel of each group, other tests,
         the quickest first, sharp kernels, the other ones, tests that take long."""
+        seconds = {key: found["seconds"] for key, found in self.known.items()}
         reached = sorted((k for k in self.kernels if fault.number in self.known[k.key]["seen"]),
                          key=lambda kernel: (kernel.stage == "long", self.known[kernel.key]["size"]))
-        first = list({kernel.group: kernel for kernel in reversed(reached)}.values())[-QUICK:]
+        small = list({kernel.group: kernel for kernel in reversed(reached)}.values())[-QUICK:]
         tests = sorted((test for test in self.tests if fault.number in self.known[test.key]["seen"]),
-                       key=lambda test: self.known[test.key]["seconds"])
-        own = [test for test in tests if test.is_of(fault.path) and self.known[test.key]["seconds"] <= LONG_TEST_S]
-        others = sorted((k for k in reached if k not in first), key=lambda k: (k.stage == "long", k.group not in probes.SHARP))
-        long = [test for test in tests if self.known[test.key]["seconds"] > LONG_TEST_S]
-        return own + first + [test for test in tests if test not in own + long] + others + long
+                       key=lambda test: seconds[test.key])
+        own = [test for test in tests if test.is_of(fault.path) and seconds[test.key] <= LONG_TEST_S]
+        unit = [test for test in tests if test.stage == "unit"]
+        long = [test for test in tests if seconds[test.key] > LONG_TEST_S]
+        others = sorted(reached, key=lambda k: (k.stage == "long", k.group not in probes.SHARP))
+        return list(dict.fromkeys(own + small + unit + [test for test in tests if test not in long] + others + long))
 
 
 def survey_one(probe):

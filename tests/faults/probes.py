@@ -85,7 +85,7 @@ def numbers_in(path):
 class Words:
     """A test that is a command: it fails by its status."""
 
-    stage = kept = ""
+    stage = name = ""
 
     def words(self, folder):
         raise NotImplementedError
@@ -95,6 +95,10 @@ class Words:
 
     def catches(self, fault, folder):
         return self.name if run(self.words(folder), fault)[0] else ""
+
+    def is_of(self, path):
+        """Whether it is a test of that source file by its name."""
+        return False
 
     def holds(self, folder):
         """Whether it passes without a fault, here and now."""
@@ -113,9 +117,6 @@ class UnitTests(Words):
 
     def words(self, folder):
         return [self.program, UNIT_TAGS, "--abort"]
-
-    def is_of(self, path):
-        return path.startswith("ir/layout/")
 
 
 class LitTest(Words):
@@ -144,7 +145,6 @@ class LitTest(Words):
         return [sys.executable, self.lit, "-q", "-j1", os.path.join(folder, "tests", self.path)]
 
     def is_of(self, path):
-        """Whether it is a test of that source file by its name."""
         stem = os.path.splitext(os.path.basename(path))[0].removeprefix("Machine")
         kebab = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", stem).lower()
         return os.path.basename(self.path).removeprefix("nvptx-").startswith(kebab)
@@ -269,18 +269,17 @@ def in_suite():
         with open(path, encoding="utf-8") as file:
             words = shlex.split(file.read().partition("compare.py ")[2])
         every = next((int(word.partition("=")[2]) for word in words if word.startswith("--every=")), 1)
-        cases = [(group, number) for group in words if group in compare.GROUPS
-                 for number, _ in enumerate(compare.GROUPS[group]())]
-        result.update(cases[::every])
+        groups = [word for word in words if word in compare.GROUPS]
+        result.update((group, number) for group, number, _ in compare.chosen(groups, every=every))
     return result
 
 
 def kernels(setting, long):
     """The cases of the suite; all that there are, when `long`."""
-    chosen = in_suite()
-    return [Kernel(setting, group, number, case, (group, number) in chosen) for group in sorted(compare.GROUPS)
+    suite = in_suite()
+    return [Kernel(setting, group, number, case, (group, number) in suite) for group in sorted(compare.GROUPS)
             for number, case in enumerate(compare.GROUPS[group]())
-            if not case.serial and (long or (group, number) in chosen)]
+            if not case.serial and (long or (group, number) in suite)]
 
 
 def tests(build, lit):

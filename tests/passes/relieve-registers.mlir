@@ -74,3 +74,44 @@ tk.kernel @under_pressure(%x: !tk.ptr<f16, 0>, %y: !tk.ptr<f32, 1>, %n: i64) att
   }
   tk.return
 }
+
+// What narrows stays narrow: of the two, the smaller one is kept.
+// CHECK-LABEL: tk.kernel @narrowed_before_the_loop(
+// ROOMY-LABEL: tk.kernel @narrowed_before_the_loop(
+// CHECK:         %[[W:.*]] = tk.cast
+// CHECK:         %[[B:.*]] = tkg.alloc : <512xf16>
+// CHECK-NEXT:    tkg.buf_store %[[W]], %[[B]]
+// CHECK:         scf.for
+// CHECK:           tkg.reduce
+// CHECK-NOT:       tk.cast
+// CHECK:           %[[SCALE:.*]] = tkg.buf_load %[[B]]
+// CHECK-NEXT:      arith.mulf %{{.*}}, %[[SCALE]]
+#B = #tkg.layout<"register=[[1],[2],[4],[8]], lane=[[16],[32],[64],[128],[256]]">
+tk.kernel @narrowed_before_the_loop(%x: !tk.ptr<f16, 0>, %y: !tk.ptr<f16, 1>, %n: i64) attributes {contract = #contract} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %s0 = arith.constant 0 : i32
+  %side = arith.constant 512 : i32
+  %o = tk.arange 0 : tensor<512xi32, #B>
+  %w = arith.sitofp %o : tensor<512xi32, #B> to tensor<512xf32, #B>
+  %scale = tk.cast %w : tensor<512xf32, #B> -> tensor<512xf16, #B>
+  %ring = tkg.alloc : !tkg.buf<2x512xf16>
+  // expected-remark @+1 {{TK4107: while this loop's elements meet, tiles have 4 registers a thread: 8 more are computed again, 8 are kept in shared memory}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%slot = %s0) -> (i32) : i64 {
+    %p = arith.muli %slot, %side : i32
+    %v = tkg.buf_view %ring[%p] offset 0 : !tkg.buf<2x512xf16> -> !tkg.buf<512xf16>
+    %t = tkg.buf_load %v : !tkg.buf<512xf16> -> tensor<512xf16, #B>
+    %s = tkg.reduce %t axis 0 order any : tensor<512xf16, #B> -> f16 {
+    ^bb0(%a: f16, %b: f16):
+      %c = arith.addf %a, %b : f16
+      tkg.yield %c : f16
+    }
+    %m = arith.mulf %t, %scale : tensor<512xf16, #B>
+    %q = tk.splat %s : f16 -> tensor<512xf16, #B>
+    %u = arith.addf %m, %q : tensor<512xf16, #B>
+    tkg.store %u, %y[%o] : tensor<512xf16, #B>, !tk.ptr<f16, 1>, tensor<512xi32, #B>
+    %next = tkg.ring_slot %slot plus 1 of 2
+    scf.yield %next : i32
+  }
+  tk.return
+}
