@@ -193,7 +193,7 @@ def wide_products():
             result.append(product(f"pieces {a_bits}", "f32", "f32", "f32", a, b, count))
     for a_type in ("i8", "u8"):
         for b_type in ("i8", "u8"):
-            for m, n, k in ((32, 16, 32), (5, 7, 6)):
+            for m, n, k in ((32, 16, 32), (5, 7, 6), (5, 3, 1)):
                 random = random_for(a_type + b_type)
                 a, b = (random.integers(0, 256, shape).astype(np.uint8).view(zeros(dtype, 1).dtype)
                         for dtype, shape in ((a_type, (m, k)), (b_type, (k, n))))
@@ -213,7 +213,7 @@ def wide_products():
         a, b = (random.integers(-(1 << 14), 1 << 14, (m, k)) | 1, random.integers(-4, 4, (k, n)))
         result.append(product(f"dot tf32 {m}", "f32", "f32", "f32", a.astype(np.float32), b.astype(np.float32), 4,
                               'dot({a}, {b}, input="tf32")'))
-    return result + scaled_products() + filled_pipelines()
+    return result + scaled_products() + filled_pipelines() + whole_pipelines()
 
 
 def scaled_products():
@@ -242,6 +242,21 @@ FILLED_PIPELINE = """kernel k(in a: f32[M, K], in b: f32[K, N], out c: f32[M, N]
     }}
     c[0 +: {m}, 0 +: {n}] = acc
 }}"""
+
+
+WHOLE_PIPELINE = """kernel k(in a: f16[32, 64], in b: f16[64, 16], out c: f32[32, 16]) @grid(1) {
+    var acc = zeros[f32](32, 16)
+    for i in range(0, 64, 16) { acc += a[:, i +: 16] @ b[i +: 16, :] }
+    c[:, :] = acc
+}"""
+
+
+def whole_pipelines():
+    """Loops along a K that tiles fill: no mask keeps what runs ahead within the arrays."""
+    random = random_for("whole pipelines")
+    arrays = {"a": filled(random, "f16", 32, 64), "b": filled(random, "f16", 64, 16), "c": zeros("f32", 32, 16)}
+    return [Case(f"whole pipeline {stages}", WHOLE_PIPELINE, arrays, options=(*warps(count), f"--stages={stages}"), exact=True,
+                 placements=((0, 0),)) for stages in (2, 3, 5) for count in (1, 4)]
 
 
 def filled_pipelines():

@@ -166,8 +166,9 @@ class Kernel:
         self.setting, self.group, self.case = setting, group, case
         self.stage = "device" if setting.on_device else "kernel" if in_suite else "long"
         self.name = f"{group} {number} {case.name}"
-        self.key = f"{self.name} {hashlib.sha256(repr((case.source, case.options, case.target)).encode()).hexdigest()[:16]}"
-        self.folder = os.path.join(setting.folder, f"{group}-{number}")
+        contents = hashlib.sha256(repr(case).encode() + pickle.dumps(case.arrays)).hexdigest()[:16]
+        self.key = f"{self.name} {contents}"
+        self.folder = os.path.join(setting.folder, f"{group}-{contents}")
         self.text = None  # the hash of the PTX without a fault
         self.changed = False  # whether the PTX became another
 
