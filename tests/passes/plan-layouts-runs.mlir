@@ -59,3 +59,15 @@ tk.kernel @rows_at_multiples(%x: !tk.ptr<f32, 0>) attributes {contract = #pointe
   %v = tkg.load %x[%i] : !tk.ptr<f32, 0>, tensor<16x16xi32> -> tensor<16x16xf32>
   tk.return
 }
+
+// Neither are lanes twice over: they rise by two.
+// CHECK-LABEL: tk.kernel @doubled(
+// CHECK:         tkg.load
+// CHECK-NOT:     vector =
+tk.kernel @doubled(%x: !tk.ptr<f32, 0>) attributes {contract = #pointer, facts = [["divides", 16, "x.ptr"]]} {
+  %l = tk.arange 0 : tensor<1024xi32>
+  %k = tk.arange 4 : tensor<1024xi32>
+  %i = arith.addi %l, %k : tensor<1024xi32>
+  %v = tkg.load %x[%i] : !tk.ptr<f32, 0>, tensor<1024xi32> -> tensor<1024xf32>
+  tk.return
+}
