@@ -213,7 +213,8 @@ def wide_products():
         a, b = (random.integers(-(1 << 14), 1 << 14, (m, k)) | 1, random.integers(-4, 4, (k, n)))
         result.append(product(f"dot tf32 {m}", "f32", "f32", "f32", a.astype(np.float32), b.astype(np.float32), 4,
                               'dot({a}, {b}, input="tf32")'))
-    return result + scaled_products() + filled_pipelines() + whole_pipelines()
+    return result + scaled_products() + filled_pipelines() + whole_pipelines() + \
+        nan_products()
 
 
 def scaled_products():
@@ -242,6 +243,20 @@ FILLED_PIPELINE = """kernel k(in a: f32[M, K], in b: f32[K, N], out c: f32[M, N]
     }}
     c[0 +: {m}, 0 +: {n}] = acc
 }}"""
+
+
+def nan_products():
+    """Products of numbers of 8 bits with NaN among them, where the machine converts them and where bits are moved."""
+    result = []
+    for dtype, nan in (("f8e4m3fn", (0x7F, 0xFF)), ("f8e5m2", (0x7D, 0xFF))):
+        random = random_for("nan " + dtype)
+        a, b = (random.integers(0, 64, shape).astype(np.uint8) for shape in ((16, 32), (32, 16)))
+        a[3, 5], b[7, 2] = nan
+        for target in ("sm_80", "sm_90a"):
+            case = product(f"NaN in {dtype}", dtype, dtype, "f32", a, b, 1)
+            case.target, case.exact = target, False
+            result.append(case)
+    return result
 
 
 WHOLE_PIPELINE = """kernel k(in a: f16[32, 64], in b: f16[64, 16], out c: f32[32, 16]) @grid(1) {

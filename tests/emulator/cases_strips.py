@@ -80,6 +80,21 @@ GATHER = """kernel k(in x: f32[N], in t: i32[M], out y: f32[M]) @grid(1) {{
 }}"""
 
 
+RESHAPED = """kernel k(in x: f32[N], in w: f32[{columns}], out y: f32[{rows}], out z: f32[{rows}, {columns}]) @grid(1) {{
+    let v = x[0 +: {rows} * {columns}].reshape({rows}, {columns})
+    y[:] = sum(v * w[:][None, :], axis=1)
+    z[:, :] = v + w[:][None, :]
+}}"""
+
+
+WEIGHTED = """kernel k(in x: f32[{rows}, {columns}], in w: f32[{columns}], in u: f32[{rows}], out y: f32[{rows}],
+         out z: f32[{columns}]) @grid(1) {{
+    let v = x[:, :]
+    y[:] = sum(v * w[:][None, :], axis=1)
+    z[:] = sum(v * u[:][:, None], axis=0)
+}}"""
+
+
 def softmax(dtype, shape, block, count, in_place=False):
     source = SOFTMAX.format(access="inout" if in_place else "in", dtype=dtype, block=block,
                             out="" if in_place else f", out y: {dtype}[M, N]",
@@ -131,6 +146,18 @@ def strips():
                           {"x": filled(random, "i32", m, n), "w": filled(random, "i32", n), "y": zeros("i32", n, m),
                            "z": zeros("i32", m, n), "s": zeros("i32", m)},
                           1, placements=(ALIGNED, PADDED), rows=rows, columns=columns))
+    for rows, columns in ((64, 128), (4, 2048)):
+        result.append(one("reshaped", RESHAPED,
+                          {"x": filled(random, "f32", rows * columns), "w": filled(random, "f32", columns),
+                           "y": zeros("f32", rows), "z": zeros("f32", rows, columns)},
+                          1, exact=False, rows=rows, columns=columns))
+        result.append(one("weighted", WEIGHTED,
+                          {"x": filled(random, "f32", rows, columns), "w": filled(random, "f32", columns),
+                           "u": filled(random, "f32", rows), "y": zeros("f32", rows), "z": zeros("f32", columns)},
+                          1, exact=False, rows=rows, columns=columns))
+    result.append(one("odd pieces", ELEMENTWISE,
+                      {"x": filled(random, "f32", 8200), "y": filled(random, "f32", 8200), "z": zeros("f32", 8200),
+                       "i": zeros("i32", 8200)}, 1, block=8200, dtype="f32"))
     for value in (1, -1):
         result.append(one(f"combine {value}", COMBINE,
                           {"x": np.abs(filled(random, "i32", 8192)) * value, "y": zeros("i32", 2),
