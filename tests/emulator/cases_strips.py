@@ -95,6 +95,22 @@ WEIGHTED = """kernel k(in x: f32[{rows}, {columns}], in w: f32[{columns}], in u:
 }}"""
 
 
+NUMBERS = """kernel k(in x: f32[N], in u: u32[N], out y: f32[2], out z: u32[2]) @grid(1) {{
+    let v = x[0 +: {block}]
+    let w = u[0 +: {block}]
+    y[0] = reduce(v, fn(a, b) {{ return maximum(a, b, nan="number") }}, axis=0)
+    y[1] = reduce(v, fn(a, b) {{ return minimum(a, b, nan="number") }}, axis=0)
+    z[0] = max(w, axis=0)
+    z[1] = min(w, axis=0)
+}}"""
+POINTER_BRANCHES = """kernel k(in p: *f32, out y: f32[N], n: i32) @grid(1) {{
+    let i = arange(0, {block})
+    var t = zeros[f32]({block})
+    if n > 3 {{ t = load(p + (i + {block})) }} else {{ t = load(p + (i + {block} // 2), mask=i < {block} // 2) * 2.0 }}
+    y[0 +: {block}] = t + 1.0
+}}"""
+
+
 def softmax(dtype, shape, block, count, in_place=False):
     source = SOFTMAX.format(access="inout" if in_place else "in", dtype=dtype, block=block,
                             out="" if in_place else f", out y: {dtype}[M, N]",
@@ -165,6 +181,13 @@ def strips():
     result.append(one("scans", SCANS, {"x": filled(random, "i32", 8192), "m": filled(random, "i32", 32, 256),
                                        "y": zeros("i32", 8192), "z": zeros("i32", 8192),
                                        "u": zeros("i32", 32, 256), "v": zeros("i32", 32, 256)}, 1, block=8192))
+    for values in (np.full(8192, np.nan, np.float32), filled(random, "f32", 8192)):
+        result.append(one("numbers", NUMBERS,
+                          {"x": values, "u": random.integers(5, 9, 8192).astype(np.uint32), "y": zeros("f32", 2),
+                           "z": zeros("u32", 2)}, 1, block=8192))
+    for n, there in ((3, 1), (4, 2)):
+        result.append(one(f"pointer branches {n}", POINTER_BRANCHES,
+                          {"p": filled(random, "f32", 8192 * there), "y": zeros("f32", 8192)}, 1, {"n": n}, block=8192))
     for n in (3, 4):
         result.append(one(f"branches {n}", BRANCHES,
                           {"x": filled(random, "f32", 8192), "b": filled(random, "f32", 8192),
