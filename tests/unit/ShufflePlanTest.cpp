@@ -174,6 +174,15 @@ TEST_CASE("neighbours travel packed", "[shuffle]") {
   CHECK(checkPlan(src, dst, 1));
 }
 
+TEST_CASE("neighbours that are in other lanes afterwards do not travel in one word", "[shuffle]") {
+  LinearLayout src = parsed("register=[[1]], lane=[[2],[4],[8],[16],[32]]");
+  LinearLayout dst = parsed("register=[[3]], lane=[[2],[4],[8],[16],[32]]");
+  std::optional<ShufflePlan> plan = ShufflePlan::create(conversionOf(src, dst), 2);
+  REQUIRE(plan);
+  CHECK(plan->perWord() == 1);
+  CHECK(checkPlan(src, dst, 2));
+}
+
 TEST_CASE("plans of any two layouts that agree within warps are right in every element", "[shuffle]") {
   Random random;
   int64_t plans = 0, packed = 0;
