@@ -57,6 +57,15 @@ tk.kernel @pointers_and_scalars(%p: !tk.ptr<f32, 0>, %n: i64, %m: i32, %f: f32, 
   tk.return
 }
 
+// Of a u64 no guard can ask, for the host computes with i64; of a u32 it can.
+// CHECK-LABEL: tk.kernel @unsigned_scalars(
+// CHECK-SAME:    facts = {{\[}}["divides", 16, "m"]]
+tk.kernel @unsigned_scalars(%n: i64, %m: i32) attributes {contract = #tk.contract<{kernel = "unsigned_scalars", instance = {},
+    args = [{name = "n", kind = "scalar", dtype = "u64"}, {name = "m", kind = "scalar", dtype = "u32"}],
+    grid = [1, 1, 1], require = [], disjoint = [], options = {}}>} {
+  tk.return
+}
+
 // A number, an expression and `_` are no names that the host could promise anything about.
 // CHECK-LABEL: tk.kernel @extents_without_names(
 // CHECK-SAME:    facts = {{\[}}["divides", 16, "x.ptr"], ["divides", 16, "y.ptr"], ["divides", 16, "z.ptr"]]
