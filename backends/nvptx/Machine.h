@@ -92,7 +92,7 @@ private:
 
 class Machine {
 public:
-  Machine(KernelOp kernel, const Target &target, mlir::Value sharedBase = {});
+  Machine(KernelOp kernel, const Target &target);
 
   /// Makes the function beside the kernel. Fails with a diagnostic for what has no code.
   mlir::FailureOr<mlir::LLVM::LLVMFuncOp> lower();
@@ -260,7 +260,7 @@ private:
 
   // MachineWords.cpp: elements side by side
   mlir::Value reinterpret(mlir::Value value, mlir::Type type);
-  mlir::Value together(llvm::ArrayRef<mlir::Value> parts, mlir::Type word);
+  mlir::Value vectorOf(llvm::ArrayRef<mlir::Value> parts);
   llvm::SmallVector<mlir::Value> toWords(llvm::ArrayRef<mlir::Value> elements);
   llvm::SmallVector<mlir::Value> fromWords(llvm::ArrayRef<mlir::Value> words, mlir::Type type,
                                            unsigned count);
@@ -285,7 +285,6 @@ private:
                        llvm::function_ref<mlir::Value(mlir::Value)> change);
   mlir::Value toBits(mlir::Value value);
   mlir::Value fromBits(mlir::Value bits, mlir::Type type);
-  mlir::Value fromLane(mlir::Value value, mlir::Value lane);
   void shareResult(mlir::Value result, Tile tile);
 
   // MachineDebug.cpp: what a kernel says of itself, and about the machine

@@ -140,30 +140,6 @@ Value Machine::atomicElement(const AtomicAccess &access, Value pointer, Value pr
 // Tiles and scalars
 //===----------------------------------------------------------------------===//
 
-/// What another lane of the warp has.
-Value Machine::fromLane(Value value, Value lane) {
-  Type type = value.getType(), i32 = builder.getI32Type();
-  Value bits = toBits(value), result;
-  unsigned width = bits.getType().getIntOrFloatBitWidth();
-  auto exchange = [&](Value word) -> Value {
-    return NVVM::ShflOp::create(builder, loc, i32, integer(-1, 32), word, lane, integer(31, 32),
-                                NVVM::ShflKind::idx, UnitAttr());
-  };
-  if (width < 32) {
-    result = exchange(LLVM::ZExtOp::create(builder, loc, i32, bits));
-    return fromBits(LLVM::TruncOp::create(builder, loc, bits.getType(), result), type);
-  }
-  if (width == 32)
-    return fromBits(exchange(bits), type);
-  Value low = exchange(LLVM::TruncOp::create(builder, loc, i32, bits));
-  Value high = LLVM::LShrOp::create(builder, loc, bits, integer(32, 64));
-  high = exchange(LLVM::TruncOp::create(builder, loc, i32, high));
-  high = LLVM::ZExtOp::create(builder, loc, bits.getType(), high);
-  high = LLVM::ShlOp::create(builder, loc, high, integer(32, 64));
-  low = LLVM::ZExtOp::create(builder, loc, bits.getType(), low);
-  return fromBits(LLVM::OrOp::create(builder, loc, low, high), type);
-}
-
 /// Elements that this thread holds copies of: from its own register, or from the lane that has it.
 void Machine::shareResult(Value result, Tile tile) {
   LinearLayout layout = layoutOf(result);
@@ -182,8 +158,7 @@ void Machine::shareResult(Value result, Tile tile) {
     if (owner != unsigned(i))
       tile[i] = tile[owner];
     else if (copies != 0 && !throughMemory)
-      tile[i].var = fromLane(tile[i].var, LLVM::AndOp::create(builder, loc, lane,
-                                                              integer(int32_t(~copies), 32)));
+      tile[i].var = shuffle(tile[i].var, once<LLVM::AndOp>(lane, integer(int32_t(~copies), 32)), NVVM::ShflKind::idx);
   }
   tiles[result] = std::move(tile);
 }

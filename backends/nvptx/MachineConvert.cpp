@@ -108,10 +108,7 @@ Value Machine::encodeByHardware(const Conversion &how, Value low, Value high) {
   if (low.getType().isF16()) {
     name = isa<Float8E4M3FNType>(how.to) ? "llvm.nvvm.f16x2.to.e4m3x2.rn"
                                          : "llvm.nvvm.f16x2.to.e5m2x2.rn";
-    Value pair = LLVM::PoisonOp::create(builder, loc, VectorType::get({2}, low.getType()));
-    pair = LLVM::InsertElementOp::create(builder, loc, pair, low, integer(0, 32));
-    pair = LLVM::InsertElementOp::create(builder, loc, pair, high, integer(1, 32));
-    return intrinsic(name, builder.getIntegerType(16), pair);
+    return intrinsic(name, builder.getIntegerType(16), vectorOf({low, high}));
   }
   return intrinsic(name, builder.getIntegerType(16), {high, low}); // the first one is the upper
 }

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace tk;
 using namespace tk::nvptx;
 
-Machine::Machine(KernelOp kernel, const Target &target, Value)
+Machine::Machine(KernelOp kernel, const Target &target)
     : kernel(kernel), known(kernel), target(target), context(kernel.getContext()), builder(kernel),
       loc(kernel.getLoc()) {
   auto numerics = kernel.getContract().getFields().getAs<DictionaryAttr>("numerics");

@@ -78,17 +78,10 @@ void Machine::storeElements(Value pointer, Value predicate, ArrayRef<Value> elem
     tkg::PtxStoreOp::create(builder, loc, pointer, predicate, words, byte, kind.cache, kind.evict);
     return;
   }
-  Value value = words.front();
   if (byte)
-    value = LLVM::TruncOp::create(builder, loc, builder.getI8Type(), value);
-  unsigned align = value.getType().getIntOrFloatBitWidth() / 8 * words.size();
-  if (words.size() > 1) {
-    auto type = VectorType::get({int64_t(words.size())}, value.getType());
-    value = LLVM::PoisonOp::create(builder, loc, type);
-    for (auto [i, word] : llvm::enumerate(words))
-      value = LLVM::InsertElementOp::create(builder, loc, value, word, integer(i, 32));
-  }
-  LLVM::StoreOp::create(builder, loc, value, pointer, align);
+    words = {LLVM::TruncOp::create(builder, loc, builder.getI8Type(), words.front())};
+  unsigned align = words.front().getType().getIntOrFloatBitWidth() / 8 * words.size();
+  LLVM::StoreOp::create(builder, loc, vectorOf(words), pointer, align);
 }
 
 static bool isPacked(Type tile) { return elementBits(tile) < 8; }

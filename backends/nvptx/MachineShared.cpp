@@ -89,17 +89,11 @@ void Machine::guarded(Value predicate, llvm::function_ref<void()> body) {
 /// Elements side by side, at `pointer`, as one to four words.
 void Machine::storeShared(ArrayRef<Value> elements, Value pointer, Type type) {
   SmallVector<Value> words = toWords(elements);
-  Value value = words.front();
   bool isByte = elements.size() == 1 && !isa<LLVM::LLVMPointerType>(type) && type.getIntOrFloatBitWidth() == 8;
   if (isByte)
-    value = LLVM::TruncOp::create(builder, loc, builder.getI8Type(), value);
-  unsigned bytes = value.getType().getIntOrFloatBitWidth() / 8;
-  if (words.size() > 1) {
-    value = LLVM::PoisonOp::create(builder, loc, VectorType::get({int64_t(words.size())}, value.getType()));
-    for (auto [i, word] : llvm::enumerate(words))
-      value = LLVM::InsertElementOp::create(builder, loc, value, word, integer(i, 32));
-  }
-  LLVM::StoreOp::create(builder, loc, value, pointer, unsigned(bytes * words.size()));
+    words = {LLVM::TruncOp::create(builder, loc, builder.getI8Type(), words.front())};
+  unsigned bytes = words.front().getType().getIntOrFloatBitWidth() / 8;
+  LLVM::StoreOp::create(builder, loc, vectorOf(words), pointer, unsigned(bytes * words.size()));
 }
 
 void Machine::lowerBufStore(tkg::BufStoreOp op) {

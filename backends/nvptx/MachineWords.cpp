@@ -32,7 +32,7 @@ Value Machine::reinterpret(Value value, Type type) {
 }
 
 /// The vector whose elements these are, in order, if there is one.
-static Value vectorOf(ArrayRef<Value> parts) {
+static Value knownVector(ArrayRef<Value> parts) {
   Value vector;
   for (auto [i, part] : llvm::enumerate(parts)) {
     auto extract = part.getDefiningOp<LLVM::ExtractElementOp>();
@@ -45,15 +45,17 @@ static Value vectorOf(ArrayRef<Value> parts) {
   return cast<VectorType>(vector.getType()).getNumElements() == int64_t(parts.size()) ? vector : Value();
 }
 
-/// Integers as one word.
-Value Machine::together(ArrayRef<Value> parts, Type word) {
-  Value vector = vectorOf(parts);
+/// Numbers as one vector; a single one stays as it is.
+Value Machine::vectorOf(ArrayRef<Value> parts) {
+  if (parts.size() == 1)
+    return parts[0];
+  Value vector = knownVector(parts);
   if (!vector) {
     vector = LLVM::PoisonOp::create(builder, loc, VectorType::get({int64_t(parts.size())}, parts[0].getType()));
     for (auto [i, part] : llvm::enumerate(parts))
       vector = LLVM::InsertElementOp::create(builder, loc, vector, part, integer(i, 32));
   }
-  return reinterpret(vector, word);
+  return vector;
 }
 
 /// Elements of one access as words.
@@ -77,7 +79,7 @@ SmallVector<Value> Machine::toWords(ArrayRef<Value> elements) {
   SmallVector<Value> words;
   size_t perWord = plain.size() / number;
   for (unsigned i = 0; i < number; ++i)
-    words.push_back(together(ArrayRef(plain).slice(i * perWord, perWord), word));
+    words.push_back(reinterpret(vectorOf(ArrayRef(plain).slice(i * perWord, perWord)), word));
   return words;
 }
 

@@ -82,10 +82,10 @@ struct Term {
   std::string text;
 };
 
-/// One entry of the device's parameter buffer.
 /// Entries of a variant's `params`.
 constexpr size_t kMaxParams = 4096;
 
+/// One entry of the device's parameter buffer.
 struct ParamSpec {
   enum class Kind : uint8_t { Pointer, ScalarBits, Integer, TensorMap };
   Kind kind = Kind::Integer;

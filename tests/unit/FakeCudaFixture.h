@@ -38,6 +38,9 @@ inline Json scalarArg(const char *name, const char *dtype) {
   return {{"name", name}, {"kind", "scalar"}, {"dtype", dtype}};
 }
 
+/// A kernel of a[M, K] of f16 with rows that lie apart, read through a map of boxes 128 x 64.
+Json mapKernel();
+
 /// A tensor argument that owns its extents and strides.
 struct Tensor {
   void *data;

@@ -8,29 +8,12 @@
 
 /// One kernel with a tensor map, whose encoding is a driver call too; HIP has none.
 static Json kernelFor(uint32_t backend) {
+  if (backend != TKC_HIP)
+    return mapKernel();
   Json json = oneKernel(Json::array({tensorArg("a", "f16", {"M", "K"}, {"a.s0", 1})}));
-  Json &variant = json["kernels"][0]["variants"][0];
-  if (backend == TKC_HIP) {
-    json["images"][0]["kind"] = "hsaco";
-    variant["target"] = {{"vendor", "amd"}, {"arch", "gfx942"}, {"match", "exact"}};
-    return json;
-  }
-  variant["tensor_maps"] = Json::array({{{"arg", "a"},
-                                         {"dtype", "f16"},
-                                         {"dims", {"K", "M"}},
-                                         {"strides", Json::array({{"mul", 2, "a.s0"}})},
-                                         {"box", {64, 128}},
-                                         {"element_strides", {1, 1}},
-                                         {"interleave", "none"},
-                                         {"swizzle", "128B"},
-                                         {"l2", "256B"},
-                                         {"oob", "zero"}}});
-  variant["params"] = {
-      {"bytes", 128},
-      {"align", 128},
-      {"hidden", 0},
-      {"list", Json::array({{{"at", 0}, {"size", 128}, {"type", "tensor_map"}, {"value", 0}}})}};
-  json["needs"] = {"tensor_map.1"};
+  json["images"][0]["kind"] = "hsaco";
+  json["kernels"][0]["variants"][0]["target"] = {
+      {"vendor", "amd"}, {"arch", "gfx942"}, {"match", "exact"}};
   return json;
 }
 

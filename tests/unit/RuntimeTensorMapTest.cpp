@@ -3,31 +3,6 @@
 
 using Catch::Matchers::Contains;
 
-/// a[M, K] of f16 with rows that lie apart, read through a map of boxes 128 x 64.
-static Json mapKernel() {
-  Json json = oneKernel(Json::array({tensorArg("a", "f16", {"M", "K"}, {"a.s0", 1})}));
-  Json &variant = json["kernels"][0]["variants"][0];
-  variant["tensor_maps"] =
-      Json::array({{{"arg", "a"},
-                    {"dtype", "f16"},
-                    {"dims", {"K", "M"}},
-                    {"strides", Json::array({Json::array({"mul", 2, "a.s0"})})},
-                    {"box", {64, 128}},
-                    {"element_strides", {1, 1}},
-                    {"interleave", "none"},
-                    {"swizzle", "128B"},
-                    {"l2", "256B"},
-                    {"oob", "zero"}}});
-  variant["params"] = {{"bytes", 136},
-                       {"align", 128},
-                       {"hidden", 0},
-                       {"list",
-                        {{{"at", 0}, {"size", 128}, {"type", "tensor_map"}, {"value", 0}},
-                         {{"at", 128}, {"size", 8}, {"type", "i64"}, {"value", "M"}}}}};
-  json["needs"] = {"tensor_map.1"};
-  return json;
-}
-
 TEST_CASE("a tensor map is encoded into the parameters", "[runtime][tensor_map]") {
   Loader loader;
   loader.load(mapKernel());
