@@ -30,6 +30,7 @@ SUITES = ("checks", "differential", "random", "runtime", *ASKED_FOR)  # without 
 CHECKS_LIMIT_S = 240
 COMPILE_LIMIT_S = 100
 DIFFERENTIAL_LIMIT_S, RANDOM_PROGRAMS, EFFORT_PROGRAMS = 560, 4000, 500
+SLOW_PROGRAM_S = 60
 FAULTS_LIMIT_S = 540
 APPS_LIMIT_S, TUNING_LIMIT_S = 300, 400
 RUNTIME_LIMIT_S, STRESS_S = 400, 60
@@ -152,8 +153,8 @@ def run_random(run):
     """Random programs, compiled here and compared with the interpreter."""
     tools = {name: unpack.tool(FOLDER, name) for name in ("tkc", "tk-fuzz")}
     part = 10 if run.options.quick else 1
-    run_script(run, DIFFERENTIAL_LIMIT_S, ("FAILED", " programs", "smaller", "Error"), "gpu/random_programs.py",
-               f"--tkc={tools['tkc']}", f"--fuzz={tools['tk-fuzz']}",
+    run_script(run, DIFFERENTIAL_LIMIT_S, ("FAILED", "differs", "slow", " programs", "smaller", "Error"),
+               "gpu/random_programs.py", f"--limit={DIFFERENTIAL_LIMIT_S - 2 * SLOW_PROGRAM_S}", f"--tkc={tools['tkc']}", f"--fuzz={tools['tk-fuzz']}",
                f"--count={RANDOM_PROGRAMS // part}", f"--levels={EFFORT_PROGRAMS // part}",
                "--failures=" + os.path.join(run.options.out, "failures"))
 

@@ -14,6 +14,7 @@ PACKED = compare.PACKED
 FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 BYTES = {"i1": 1, "bf16": 2, "e8m0": 1, **dict.fromkeys(PACKED, 0.5)}
 MULTIPROCESSORS = 132
+BEHIND = np.uint8(0xAB)
 
 
 class TooMuchShared(Exception):
@@ -46,9 +47,13 @@ class Program:
         self.after = np.fromfile(stem + ".after", np.uint8)
 
     def contents(self, tensor, image):
-        """A tensor's bytes as they lie in memory."""
+        """A tensor's bytes as they lie in memory. Half a byte is changed in two bytes at once, so that an odd last
+        one has another behind it, which must keep what it holds."""
         data = image[tensor["at"] : tensor["at"] + tensor["bytes"]]
-        return packed(data) if tensor["dtype"] in PACKED else data
+        if tensor["dtype"] not in PACKED:
+            return data
+        data = packed(data)
+        return np.append(data, BEHIND) if data.size % 2 else data
 
     def room(self):
         return self.before.size + 4096 * (len(self.tensors) + 1)

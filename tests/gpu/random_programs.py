@@ -7,7 +7,8 @@ tk-fuzz makes the programs, their data and what the interpreter leaves in it; al
 neither the number of warps nor the order of sums matters. Each program runs in CONFIGURATIONS
 configurations of warps, stages, effort and target, in each of its variants that takes the data. The
 first N are also assembled with each effort of ptxas, which must not change a bit. What fails is made
-smaller and saved. --emulator runs the PTX on the CPU instead. Status 1 when anything differs.
+smaller and saved. --emulator runs the PTX on the CPU instead. Programs that have not begun after --limit
+seconds are left out, and counted. Status 1 when anything differs.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -30,6 +32,7 @@ WARPS, STAGES = (1, 2, 4, 8, 16, 32), (1, 2, 3, 4, 5)
 OTHER_TARGETS = ("sm_80", "sm_89")
 EFFORTS = ("-O0", "-O1", "-O3")
 SHOWN, SHRUNK = 25, 40  # failures that are printed, and that are made smaller
+SLOW_S = 30
 
 
 def configurations(seed):
@@ -90,18 +93,26 @@ class Runs:
 
     def __init__(self, options):
         self.options, self.shrunk = options, 0
+        self.end = time.monotonic() + options.limit if options.limit else float("inf")
         engine = programs.InEmulator() if options.emulator else programs.OnDevice()
         self.servers = servers.Servers(check)
         self.ask = lambda stem, configuration: self.servers.ask(options.tkc, engine, stem, configuration)
 
     def run(self, stem, with_efforts):
-        """(stem, [(configuration, what is wrong, why left out)], the stem of a smaller program or "")."""
-        name = os.path.basename(stem)
+        """(stem, [(configuration, what is wrong, why left out)], the stem of a smaller program or ""), or None when it
+        is too late to begin."""
+        begin, name = time.monotonic(), os.path.basename(stem)
+        if begin > self.end:
+            return None
         own = configurations(int(name) if name.isdigit() else 0)
         if with_efforts:
             own.append(("ptxas",) + EFFORTS)
         results = [(configuration, *self.ask(stem, configuration)) for configuration in own]
         failed = [(configuration, kind_of(problems)) for configuration, problems, _ in results if problems]
+        if failed:  # making it smaller can take longer than the run has
+            print(f"differs: seed {name} {' '.join(failed[0][0])}: {failed[0][1]}", flush=True)
+        if time.monotonic() - begin > SLOW_S:
+            print(f"slow: seed {name} took {time.monotonic() - begin:.0f} s", flush=True)
         if not failed or not self.options.failures or not self.options.fuzz or self.shrunk >= SHRUNK:
             return stem, results, ""
         self.shrunk += 1
@@ -151,6 +162,7 @@ def parse_arguments():
     parser.add_argument("--workers", type=int, default=min(16, os.cpu_count() or 1))
     parser.add_argument("--failures", help="a folder for what fails, made smaller")
     parser.add_argument("--attempts", type=int, default=400, help="to make a failure smaller")
+    parser.add_argument("--limit", type=float, help="seconds after which no further program begins")
     parser.add_argument("--emulator", action="store_true")
     parser.add_argument("--stop", action="store_true", help="at the first program that differs")
     parser.add_argument("stems", nargs="*", help="programs that were saved")
@@ -185,20 +197,23 @@ class Score:
 
 
 def run_all(options, stems):
-    score, runs = Score(), Runs(options)
+    score, runs, late = Score(), Runs(options), 0
     with concurrent.futures.ThreadPoolExecutor(options.workers) as pool:
         waiting = [pool.submit(runs.run, stem, number < options.levels) for number, stem in enumerate(stems)]
         for done in concurrent.futures.as_completed(waiting):
+            if done.result() is None:
+                late += 1
+                continue
             score.add(*done.result())
             if options.stop and score.failed:
                 pool.shutdown(wait=False, cancel_futures=True)
                 break
     runs.servers.stop()
-    print(f"{len(stems)} programs, {sum(score.counts.values())} runs: {dict(score.counts)}; left out"
-          f" {dict(score.left_out)}; {len(score.failed)} programs differ")
+    print(f"{len(stems) - late} programs, {sum(score.counts.values())} runs: {dict(score.counts)}; left out"
+          f" {dict(score.left_out)}; {len(score.failed)} programs differ" + (f"; {late} not begun" if late else ""))
     if score.smaller:
         print(f"{len(score.smaller)} made smaller, to {int(np.median(score.smaller))} lines in the middle")
-    return 1 if score.failed or not stems else 0
+    return 1 if score.failed or late == len(stems) else 0
 
 
 def main():
