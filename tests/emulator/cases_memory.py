@@ -120,9 +120,10 @@ def hints():
     prefetch(p + arange(0, 8))
     let a = load(x[i +: 128], evict="first")
     let b = load(x[i +: 128], cache="cg")
+    let d = load(p + arange(0, 8), volatile=true)
     let c = load(p + arange(0, 8), cache="ca", evict="last")
     store(y[i +: 128], a + b, evict="first")
-    store(w[:], c + load(p, cache="cs"), cache="wt")
+    store(w[:], c + d + load(p, cache="cs"), cache="wt")
     store(y[i], load(z[i], volatile=true).to(f32), cache="cs")
     let v = load(z[i +: 16], volatile=true)
     if load(z[i + 1], volatile=true) > 0 { store(y[i + 1], sum(v, axis=0).to(f32)) }
@@ -154,6 +155,13 @@ def packed():
                       "y": random.integers(0, 256, (3, 26)).astype(np.uint8)}
             result.append(Case(f"{dtype} from {start}", copy, arrays, {"s": start, "n": count},
                                warps(1), (ALIGNED, (0, 4)), exact=True))
+    halves = """kernel k(in x: u4[M, N], inout y: u4[M, N]) @grid(M) {
+    let m = program_id(0)
+    y[m, 25] = x[m, 3]
+    y[m, 0] = x[m, 24]
+}"""
+    arrays = {name: random.integers(0, 256, (3, 13)).astype(np.uint8) for name in ("x", "y")}
+    result.append(Case("an odd last byte", halves, arrays, placements=(ALIGNED,), exact=True))
     whole = """kernel k(in x: u4[M, 128], in r: i32[8], out y: u4[8, 128]) @grid(1) {
     y[:, :] = x[r[:], :]
 }"""

@@ -157,6 +157,9 @@ class Comparison:
             data[:, :row_bytes] = np.frombuffer(array.tobytes(), np.uint8).reshape(rows, row_bytes)
             valid = np.broadcast_to(np.arange(pitch) < row_bytes, data.shape)
             address = memory.add((data.ravel(), valid.ravel()), offset * array.itemsize)
+            end = address - memory.base + data.size
+            if end % 2 and self.dtype(name) in PACKED:  # half of its last byte is changed in two bytes at once
+                memory.valid[end] = True
             placed[name] = Placed(address, row_bytes, pitch, rows)
             names[f"{name}.ptr"] = address
             if "[" not in name:

@@ -76,7 +76,7 @@ def pairs():
         random = cases.random_for("bits " + dtype)
         a = cases.corners(dtype, random)
         texts = [(dtype, text) for text in ("mulhi(A, B)", "umulhi(A, B)", "popcount(A)", "clz(A)",
-                                            "ctz(A)", "brev(A)")]
+                                            "ctz(A)", "brev(A)", "maximum(maximum(A, B), 0)", "maximum(minimum(A, B), 0)")]
         arrays = {"a": a, "b": random.permutation(a)}
         result.append(cases.elementwise(f"bits {dtype}", dtype, texts, arrays))
     return result

@@ -447,6 +447,8 @@ def integer_result(instruction, operands, warp, active):
         warp.machine.memory.report("undefined", "division by zero: " + instruction.text)
     if instruction.opcode == "mad":  # the sum has the width of the result
         numbers[2] = operands[2].tolist()
+    if set(instruction.parts[1:-1]) - KNOWN_OF_INTEGERS:
+        raise NotImplementedError(instruction.text)
     function = INTEGERS[instruction.opcode]
     results = [function(instruction, *lane) for lane in zip(*numbers)]
     return np.array([value & (2**width - 1) for value in results], np.uint64)
@@ -479,13 +481,19 @@ def insert(instruction, bits, target, start, length):
     return (target & ~field) | ((bits << (start & 255)) & field)
 
 
+def bounded(function):
+    """`min` and `max`; with .relu nothing below zero."""
+    return lambda instruction, a, b: max(function(a, b), 0) if "relu" in instruction.parts else function(a, b)
+
+
+KNOWN_OF_INTEGERS = {"lo", "hi", "wide", "relu"}
 INTEGERS = {
     "mul": multiply,
     "mad": lambda instruction, a, b, c: multiply(instruction, a, b) + c,
     "div": divide,
     "rem": lambda instruction, a, b: a - divide(instruction, a, b) * b,
-    "min": lambda _, a, b: min(a, b),
-    "max": lambda _, a, b: max(a, b),
+    "min": bounded(min),
+    "max": bounded(max),
     "abs": lambda _, a: abs(a),
     "popc": lambda _, a: bin(a).count("1"),
     "clz": lambda instruction, a: width_of(instruction.type) - a.bit_length(),

@@ -107,6 +107,7 @@ class Memory:
         self.write_time, self.read_time = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self.writer, self.reader = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
         self.atomic_time, self.changer = np.zeros(size, np.int64), np.zeros(size, np.uint8)
+        self.look_time, self.looker = np.zeros(size, np.int64), np.zeros(size, np.uint8)
         self.used = GUARD_BYTES
         self.problems = {}
 
@@ -145,10 +146,12 @@ class Memory:
 
     def change(self, addresses, size, instruction, warp, time, function):
         """Atomic operations, one access after the other: `function` gets the position of each among
-        the accesses and the word that memory holds, and gives the new one. Returns the old ones."""
+        the accesses and the word that memory holds, and gives the new one. Returns the old ones.
+        An ordered `ld` is one that leaves the word as it is."""
         indices, allowed = self.places(addresses, size, instruction)
+        looks = instruction.opcode == "ld"
         for times, others, what in ((self.write_time, self.writer, "writes"),
-                                    (self.read_time, self.reader, "reads")):
+                                    (self.read_time, self.reader, "reads"))[: 1 if looks else 2]:
             if ((times[indices] == time) & (others[indices] != warp)).any():
                 self.report("race", f"{instruction.text} changes what another warp {what}")
         result = np.zeros(len(addresses), np.uint64)
@@ -157,6 +160,11 @@ class Memory:
             result[position] = old
             new = function(position, old) & (2 ** (8 * size) - 1)
             self.data[bytes_of_it] = np.frombuffer(new.to_bytes(size, "little"), np.uint8)
+        if looks:
+            others = (self.look_time[indices] == time) & (self.looker[indices] != warp)
+            self.looker[indices] = np.where(others, SEVERAL, warp)
+            self.look_time[indices] = time
+            return result
         self.stored[indices] = True
         self.changer[indices], self.atomic_time[indices] = warp, time
         return result
@@ -190,9 +198,10 @@ class Memory:
         if (others & (self.data[indices] != values)).any():
             self.report("race", f"{self.name} memory, {instruction.text} writes what another warp"
                         " writes")
-        if ((self.read_time[indices] == time) & (self.reader[indices] != warp)).any():
-            self.report("race", f"{self.name} memory, {instruction.text} writes what another warp"
-                        " reads")
+        for times, readers in ((self.read_time, self.reader), (self.look_time, self.looker)):
+            if ((times[indices] == time) & (readers[indices] != warp)).any():
+                self.report("race", f"{self.name} memory, {instruction.text} writes what another warp"
+                            " reads")
         self.data[indices] = values
         self.stored[indices] = True
         self.writer[indices], self.write_time[indices] = warp, time
