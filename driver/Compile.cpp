@@ -313,6 +313,7 @@ bool Compilation::runPipelines(mlir::ModuleOp module, Phase phase) {
     PassOutcome outcome = runPasses(*manager, module, options, running);
     running.stop();
     if (outcome == PassOutcome::Failed) {
+      result.oversized = oversizedOf(module);
       fail();
       return false;
     }

@@ -10,6 +10,7 @@
 
 #include "driver/Options.h"
 #include "driver/Stages.h"
+#include "passes/analysis/Oversized.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
@@ -32,6 +33,7 @@ struct CompileResult {
   std::vector<Artifact> intermediates;   // for --dump-dir and --save-temps
   std::string description;               // JSON for the binary; empty when none is wanted or known
   std::vector<std::string> dependencies; // files that were read
+  std::optional<Oversized> oversized;    // why it failed, if that was it
 };
 
 /// The input file, read once.

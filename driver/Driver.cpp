@@ -12,6 +12,7 @@
 #include "driver/Crash.h"
 #include "driver/Explain.h"
 #include "driver/FormatCommand.h"
+#include "driver/FittingConfig.h"
 #include "driver/OptionTable.h"
 #include "driver/Options.h"
 #include "driver/Outputs.h"
@@ -29,10 +30,7 @@ static int runCompile(const CompileOptions &options) {
   if (std::optional<DiagRecord> wrong = planOutputs(options, plan))
     return printAlone(*wrong, options.jsonDiagnostics, 2);
   CompileResult result;
-  int status = runSession(options, input, [&](mlir::MLIRContext &context) {
-    result = compile(options, input, plan.imageName, context);
-    return result.status;
-  });
+  int status = reportWork(options, input, compileFitting(options, input, plan.imageName, result));
   if (status || options.verifyDiagnostics)
     return status;
   if (std::optional<DiagRecord> wrong = writeResult(options, plan, result))

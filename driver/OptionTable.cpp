@@ -213,11 +213,11 @@ void OptionTable::declareCode() {
   list("-D", "-D NAME=VALUE",
        "compile-time parameter: integer, bool, dtype or string; NAME=A,B for\na bundle of both", raw.defines);
   value("--config", "--config=I|all|tuned",
-        "which of the @tune configurations (default: the first good one);\nall and tuned make a bundle",
+        "which of the @tune configurations (default: the first that its\npreconditions and the chip admit); all and tuned make a bundle",
         raw.config);
   value("--warps", "--warps=N", "warps of a block: a power of two up to 32", raw.warps);
   value("--stages", "--stages=N", "stages of a software pipeline", raw.stages);
-  value("--ctas", "--ctas=N", "blocks of a cluster", raw.ctas);
+  value("--ctas", "--ctas=N", "blocks of a cluster (not built yet)", raw.ctas);
   value("--maxregs", "--maxregs=N", "most registers of a thread, 16 to 255", raw.maxregs);
   list("--assume", "--assume=EXPR",
        "a fact about run-time parameters that the loader checks, like\n'N % 16 == 0'",

@@ -5,6 +5,7 @@
 #include "backends/nvptx/Nvptx.h"
 #include "backends/target/Targets.h"
 #include "driver/Crash.h"
+#include "driver/FittingConfig.h"
 #include "driver/Threads.h"
 #include "driver/TuningTable.h"
 #include "frontend/Parser.h"
@@ -82,6 +83,8 @@ CompileOptions Unit::optionsFor(const CompileOptions &all) const {
     one.target = chip->name;
   if (kernel)
     one.lower = kernel->lowerOptions(all.lower);
+  if (!all.hasConfig && all.configs == CompileOptions::Configs::One)
+    one.lower.config.reset(); // the first that fits this target
   return one;
 }
 
@@ -254,10 +257,7 @@ static void compileUnit(const CompileOptions &options, const Input &input, const
   setActivity("starting"); // this thread may have done other work
   if (options.verbose)
     llvm::errs() << "tkc: unit " << unit.text() << '\n';
-  outcome.work = runGuardedWork(one, [&](mlir::MLIRContext &context) {
-    outcome.result = compile(one, input, "image", context);
-    return outcome.result.status;
-  });
+  outcome.work = compileFitting(one, input, "image", outcome.result);
 }
 
 /// The job server; null without one. LLVM's client prints a

@@ -10,6 +10,7 @@
 #include "frontend/Ast.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,7 @@ struct LowerOptions {
   std::optional<int> warps, stages, ctas, maxregs;
   bool asserts = false;                 // machine code keeps `assert`
   std::optional<int> config;            // which @tune configuration; else the first admitted
+  std::map<std::string, unsigned> passedOver; // by kernel: so many admitted ones are too large for the chip
   std::vector<std::string> assumptions; // --assume: expressions over run-time parameters
   std::vector<std::string> includes;    // -I: where imports are looked for
 };

@@ -144,8 +144,10 @@ bool Lowerer::loadConfiguration(const ast::Kernel &item) {
   if (reporter.numErrors != errorsBefore)
     return false;
   if (!options.config) {
-    auto chosen = llvm::find_if(all, [&](const Config &entry) { return admits(item, entry); });
-    if (!all.empty()) // when none will do, the first one's precondition is reported
+    auto given = options.passedOver.find(item.name.text.str());
+    unsigned passedOver = given == options.passedOver.end() ? 0 : given->second;
+    auto chosen = llvm::find_if(all, [&](const Config &entry) { return admits(item, entry) && passedOver-- == 0; });
+    if (!all.empty()) // when none will do, what speaks against the first one is reported
       config = chosen == all.end() ? all.front() : *chosen;
     return reporter.numErrors == errorsBefore;
   }

@@ -17,6 +17,7 @@
 #include "ir/diagnostics/Diagnostics.h"
 #include "ir/tkg/TkgDialect.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Oversized.h"
 #include "mlir/IR/Builders.h"
 
 namespace tk {
@@ -124,7 +125,10 @@ struct AllocateSharedMemory : tk::impl::AllocateSharedMemoryBase<AllocateSharedM
     for (Buffer &buffer : buffers)
       buffer.alloc.setOffset(buffer.offset);
     kernel->setAttr("shared_bytes", Builder(&getContext()).getI64IntegerAttr(total));
-    return total <= limitBytes ? success() : tooMuch(buffers, total);
+    if (total <= limitBytes)
+      return success();
+    markOversized(kernel);
+    return tooMuch(buffers, total);
   }
 
   /// Lists the buffers that hold something where most is needed.

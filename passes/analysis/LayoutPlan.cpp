@@ -3,6 +3,7 @@
 #include "passes/analysis/LayoutPlan.h"
 #include "ir/diagnostics/Diagnostics.h"
 #include "passes/analysis/MatrixChoice.h"
+#include "passes/analysis/Oversized.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
@@ -534,6 +535,7 @@ LogicalResult LayoutPlan::checkRegisters(const Class &tiles) {
   if (registers <= kMaxTileRegisters)
     return success();
   Location loc = tiles.example.getLoc();
+  markOversized(Value(tiles.example).getParentRegion()->getParentOfType<KernelOp>());
   std::string type;
   llvm::raw_string_ostream(type) << tiles.example.getType();
   return withHelp(emit<diag::TileOverRegisters>(loc, type, registers, machine.warps,

@@ -2,6 +2,7 @@
 #ifndef TKC_RUNTIME_DTYPE_H
 #define TKC_RUNTIME_DTYPE_H
 
+#include "Checked.h"
 #include "tkc/runtime.h"
 
 #include <string>
@@ -15,8 +16,16 @@ struct DtypeInfo {
   uint16_t code; ///< TKC_F16, ...
   uint8_t bits;  ///< one element in memory; i1 takes a byte
   DtypeClass cls;
-  bool isScalar;    ///< may be a scalar parameter
-  bool isSupported; ///< by this release, as an element type
+  bool isScalar; ///< may be a scalar parameter
+
+  /// Two elements share a byte.
+  bool isPacked() const { return bits < 8; }
+  int64_t alignBytes() const { return isPacked() ? 1 : bits / 8; }
+  /// Of so many elements, a half byte at the end counted whole; false on overflow.
+  bool bytesOf(int64_t elements, int64_t &bytes) const {
+    bytes = elements / 2 + elements % 2;
+    return isPacked() || mulTo(elements, bits / 8, bytes);
+  }
 };
 
 /// nullptr when there is none.

@@ -15,19 +15,20 @@ static bool hasElements(const EncodeState &state, size_t index) {
 /// From extents and strides, in bytes, for a tensor with elements; false on overflow.
 static bool tensorSpan(const EncodeState &state, size_t index, Span &span) {
   const ArgInfo &info = state.info.args[index];
-  int64_t bytes = info.dtype->bits / 8;
-  span.high = bytes;
+  int64_t first = 0, last = 1; // elements
   for (size_t axis = 0; axis < info.extents.size(); ++axis) {
     if (state.extent(index, axis) == 1)
       continue; // its stride may be anything
     int64_t reach;
-    if (!mulTo(state.extent(index, axis) - 1, state.stride(index, axis), reach) ||
-        !mulTo(reach, bytes, reach))
+    if (!mulTo(state.extent(index, axis) - 1, state.stride(index, axis), reach))
       return false;
-    int64_t &side = reach < 0 ? span.low : span.high;
+    int64_t &side = reach < 0 ? first : last;
     if (!addTo(side, reach, side))
       return false;
   }
+  if (first == INT64_MIN || !info.dtype->bytesOf(-first, span.low) || !info.dtype->bytesOf(last, span.high))
+    return false;
+  span.low = -span.low;
   int64_t end;
   return addTo(state.address(index), span.high, end) &&
          addTo(state.address(index), span.low, end) && end >= 0;

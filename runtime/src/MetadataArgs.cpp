@@ -70,7 +70,7 @@ static bool readMemory(Reader &reader, const Json &json, ArgInfo &arg) {
     return false;
   if (isScratch && arg.isOptional)
     return reader.corrupt("scratch may always be left out, and can't be optional besides");
-  int64_t align = arg.dtype->bits / 8;
+  int64_t align = arg.dtype->alignBytes();
   if (reader.find(json, "align") && !reader.integer(json, "align", 1, 256, align))
     return false;
   if (!isPowerOfTwo(align))
@@ -86,8 +86,6 @@ static bool readDtype(Reader &reader, const Json &json, ArgInfo &arg) {
   arg.dtype = findDtype(dtype);
   if (!arg.dtype)
     return reader.corrupt("unknown dtype \"%s\"", dtype.c_str());
-  if (!arg.dtype->isSupported)
-    return reader.refuse(TKC_E_UNSUPPORTED, "this libtkcrt has no dtype " + dtype + " yet");
   if (arg.kind == TKC_SCALAR && !arg.dtype->isScalar)
     return reader.corrupt("a scalar can't be of dtype %s", dtype.c_str());
   return true;

@@ -128,8 +128,10 @@ static bool readTensorMap(Reader &reader, const Json &json, NameTable &names, Ke
   if (out.arg < 0 || kernel.args[out.arg].kind == TKC_SCALAR)
     return reader.corrupt("`%s` is no tensor or pointer parameter", arg.c_str());
   const DtypeInfo *type = findDtype(dtype);
-  if (!type || !type->isSupported)
+  if (!type)
     return reader.corrupt("unknown dtype \"%s\"", dtype.c_str());
+  if (type->isPacked())
+    return reader.corrupt("dtype is \"%s\", which no tensor map has", dtype.c_str());
   out.dataType = dataTypeOf(*type);
   Resolver resolve = names.resolver(reader, true);
   if (!readTerms(reader, json, "dims", 1, kMaxTensorMapRank, resolve, kernel.code, out.dims))

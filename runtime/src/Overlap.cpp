@@ -82,8 +82,8 @@ static tkc_status checkPair(const EncodeState &state, size_t a, size_t b) {
   }
   if (high[0] <= low[1] || high[1] <= low[0])
     return TKC_OK;
-  bool areTensors = infos[0]->kind == TKC_TENSOR && infos[1]->kind == TKC_TENSOR;
-  if (areTensors && isInterleaved(state, a, b))
+  auto isPlain = [](const ArgInfo *info) { return info->kind == TKC_TENSOR && !info->dtype->isPacked(); };
+  if (isPlain(infos[0]) && isPlain(infos[1]) && isInterleaved(state, a, b))
     return TKC_OK;
   return fail(state.err, TKC_E_OVERLAP,
               "kernel `%s`: parameters `%s` [%#llx, %#llx) and `%s` [%#llx, %#llx) overlap, needed "

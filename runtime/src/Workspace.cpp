@@ -26,7 +26,7 @@ static tkc_status placeOne(EncodeState &state, size_t index, int64_t base, int64
   int64_t align = static_cast<int64_t>(kWorkspaceAlign);
   bool isGood = addTo(end, align - 1, end);
   end -= end % align;
-  isGood = isGood && addTo(base, end, address) && mulTo(elements, info.dtype->bits / 8, bytes) &&
+  isGood = isGood && addTo(base, end, address) && info.dtype->bytesOf(elements, bytes) &&
            addTo(end, bytes, end) && addTo(base, end, bytes);
   if (!isGood)
     return fail(state.err, TKC_E_EXTENT, "kernel `%s`: scratch `%s` leaves the address space",

@@ -11,7 +11,7 @@ for i in range(k, -1, -2) { total += i }
 assert(total == 5 + 3 + 1)
 """, "run/negative-run-time-step.tk"),
     Row("`tl.range(num_stages=, loop_unroll_factor=)`", "`@pipeline(stages=3)`, `@unroll(4)`",
-        "before the loop; kept for later stages, without effect yet",
+        "before the loop; `@pipeline` copies tiles ahead, `@unroll` has no effect yet",
         """
 var total = zeros[f32](16)
 @pipeline(stages=3) @unroll(4)

@@ -168,6 +168,29 @@ TEST_CASE("alignment, null data and spans are checked", "[runtime]") {
   CHECK_THAT(loader.text(), Contains("leave the address space"));
 }
 
+TEST_CASE("two elements of 4 bits share a byte", "[runtime]") {
+  const std::pair<const char *, uint16_t> dtypes[] = {{"i4", TKC_I4}, {"u4", TKC_U4}, {"f4e2m1", TKC_F4E2M1}};
+  for (auto [dtype, code] : dtypes) {
+    Loader loader;
+    Json json = vectorAdd();
+    for (Json &arg : json["kernels"][0]["args"])
+      arg["dtype"] = dtype, arg["align"] = 1;
+    loader.load(json);
+    const int n = 7; // four bytes
+    auto tensors = addTensors(n, 0x10000, 0x10004, 0x10009);
+    for (auto &tensor : tensors)
+      tensor.dtype = code;
+    CHECK(encodeAdd(loader, tensors) == TKC_OK);
+    tensors[0].spanBytes = 3;
+    CHECK(encodeAdd(loader, tensors) == TKC_E_EXTENT);
+    CHECK_THAT(loader.text(), Contains("reaches 4 bytes") && Contains("owns 3"));
+    tensors[0].spanBytes = 4;
+    CHECK(encodeAdd(loader, tensors) == TKC_OK);
+    tensors[2].data = reinterpret_cast<void *>(uintptr_t(0x10007)); // the last byte of y, half used
+    CHECK(encodeAdd(loader, tensors) == TKC_E_OVERLAP);
+  }
+}
+
 TEST_CASE("disjoint parameters may not share a byte", "[runtime]") {
   Loader loader;
   loader.load(vectorAdd());
