@@ -153,6 +153,15 @@ static tkg::LayoutAttr threadsOf(Operation *op) {
   return {};
 }
 
+/// A load reads the first element where a thread's own is padding, whoever copied that one.
+static bool readsForPadding(Operation *op, const LinearLayout &layout) {
+  auto load = dyn_cast<tkg::BufLoadOp>(op);
+  if (!load || load.getBuffer().getType().getOrder())
+    return false;
+  auto axes = llvm::seq<unsigned>(0, layout.rank());
+  return llvm::any_of(axes, [&](unsigned axis) { return layout.shape()[axis] != layout.padded(axis); });
+}
+
 /// Each byte of a slot, or of a buffer without slots, is touched by the same one thread in both accesses.
 static bool sameThreadsOfBuffer(const Pending &earlier, Operation *op, Value later) {
   if (earlier.buffer.getType() != later.getType() || !earlier.arrived)
@@ -164,7 +173,7 @@ static bool sameThreadsOfBuffer(const Pending &earlier, Operation *op, Value lat
   };
   tkg::LayoutAttr layout = threadsOf(op);
   return place(later).first && place(earlier.buffer) == place(later) && layout && layout == threadsOf(earlier.op) &&
-         layout.getMap().invertible();
+         layout.getMap().invertible() && !readsForPadding(op, layout.getMap()) && !readsForPadding(earlier.op, layout.getMap());
 }
 
 static bool shareBytes(const Pending &earlier, Value later) {
