@@ -41,7 +41,7 @@ SCRIPTS = {
                   "ulp.py"],
 }
 # What differential.py, random_programs.py, hunt.py and expected.py need, as it lies in the repository.
-TREES = {"tests/emulator": (".py",), "tests/gpu": (".py", ".tk"), "tests/run": (".py",),
+TREES = {"tests/emulator": (".py",), "tests/gpu": (".py", ".tk"), "tests/run": (".py", ".tk"),
          "tests/python": (".py",), "examples": (".tk",), "examples/apps": (".tk",),
          "examples/apps/python": (".py",), "tests/faults": (".py", ".faults"),
          "bench": ("plan.py", "expected.py")}
