@@ -1,6 +1,8 @@
 """Faults that users of other compilers have reported, as small kernels to try: what went wrong, where
 it was told, and the test that shows it right here; or the stage to which it belongs that is not
-built yet. A test names the report that it is about.
+built yet. A test names the report that it is about. Kernels of ../run are interpreted there; each is
+also compiled, for several numbers of warps and stages, and its machine code compared with the
+interpreter, by ../emulator/cases_reports.py.
 """
 
 # (what went wrong, where it was reported, the test below tests/)
@@ -29,7 +31,8 @@ TESTED = [
      "triton-lang/triton#3580", "run/chained-byte-products.tk"),
     ("the order of two independent statements of a staged loop mattered",
      "triton-lang/triton#6691", "run/order-of-independent-statements.tk"),
-    ("a warp-specialised product of a pointer operand and a descriptor was wrong",
+    ("a warp-specialised product of a pointer operand and a descriptor was wrong (here the same loop, plain and"
+     " staged: `@warp_specialize` is taken, but no pass reads it yet)",
      "triton-lang/triton#8311", "run/pointer-operand-beside-a-tensor.tk"),
     ("a carried negated sum aborted the compiler",
      "triton-lang/triton#11631", "run/carried-negated-sum.tk"),
@@ -84,11 +87,11 @@ TESTED = [
     ("a transposed operand went through shared memory two bytes at a time",
      "triton-lang/triton#6569", "backends/resources.test"),
     ("every sine reported spills", "triton-lang/triton#1756", "backends/resources.test"),
+    ("an in-place kernel was scaled once for each trial", "triton-lang/triton#6547", "unit/TuneTest.cpp"),
+    ("sums contained those of trial runs", "triton-lang/triton#3004", "unit/TuneTest.cpp"),
 ]
 
 # (what went wrong, where it was reported, the stage that will show it)
 LATER = [
     ("a build for AMD looked for a cubin", "triton-lang/triton#3536", "AMD targets"),
-    ("an in-place kernel was scaled once for each trial", "triton-lang/triton#6547", "tuning"),
-    ("sums contained those of trial runs", "triton-lang/triton#3004", "tuning"),
 ]

@@ -1,4 +1,5 @@
-"""Each report of reported.py has a test that names it, and each test that names one is there.
+"""Each report of reported.py has a test that names it, and each test that names one is there; what is
+interpreted is compiled too.
 
     reports.py ROOT [--list=FOLDER]      FOLDER holds another reported.py
 """
@@ -41,11 +42,20 @@ def faults_of(tests, tested, later):
             yield "tests/%s names %s, which is said to come later" % (path, report)
 
 
+def interpreted_alone(tests, tested):
+    """The kernels of run/ of which no case of the emulator is made."""
+    cases = (tests / "emulator" / "cases_reports.py").read_text()
+    for _, report, test in tested:
+        if test.startswith("run/") and '"%s"' % pathlib.PurePath(test).stem not in cases:
+            yield "tests/%s (%s) has no case in emulator/cases_reports.py" % (test, report)
+
+
 def main():
     arguments = honesty.parse_arguments("list")
     sys.path.insert(0, arguments.list or str(HERE))
     listed = importlib.import_module("reported")
     faults = list(faults_of(arguments.root / "tests", listed.TESTED, listed.LATER))
+    faults += interpreted_alone(arguments.root / "tests", listed.TESTED)
     honesty.report(faults, len(listed.TESTED), "reports")
 
 

@@ -336,6 +336,7 @@ struct Live {
 };
 } // namespace
 
+// An in-place kernel is not scaled once for each trial (triton-lang/triton#6547).
 TEST_CASE("tuning on live data writes nothing, or what one launch writes", "[tune]") {
   VirtualGpu gpu;
   gpu.effect = [&](const VirtualGpu::Launch &launch) {
@@ -357,6 +358,32 @@ TEST_CASE("tuning on live data writes nothing, or what one launch writes", "[tun
   REQUIRE(status == TKC_OK);
   CHECK(live.y == std::vector<float>(4096, 11.0f));
   CHECK(live.x == std::vector<float>(4096, 1.0f));
+}
+
+// Sums hold nothing of the trials, whichever configurations there are (triton-lang/triton#3004): added to what the
+// caller had, or to zeros where the launch zeroes them.
+TEST_CASE("sums on live data hold one launch's, none of the trials'", "[tune]") {
+  for (bool isZeroed : {false, true}) {
+    VirtualGpu gpu;
+    gpu.effect = [&](const VirtualGpu::Launch &launch) {
+      for (int i = 0; i < 4096; ++i)
+        launch.pointer<float>(8)[i % 16] += launch.pointer<float>(0)[i];
+    };
+    TunerUnderTest tuner(gpu);
+    Live live(tuner);
+    for (int block : {64, 32}) {
+      TuneJson json = scaleJson(block, "inout");
+      json["kernels"][0]["args"][1]["zeroed"] = isZeroed;
+      REQUIRE(tuner.add(json) == TKC_OK);
+    }
+    tkc_status status = tkc_tune_args(tuner.tuner, live.args.data(), 2, TKC_TUNE_LAUNCH, &tuner.error);
+    INFO(tuner.text());
+    REQUIRE(status == TKC_OK);
+    CHECK(gpu.launches.size() > 10);
+    float before = isZeroed ? 0.0f : 5.0f;
+    CHECK(live.y[3] == before + 256);
+    CHECK(live.y[16] == before);
+  }
 }
 
 TEST_CASE("live data needs its context", "[tune]") {
