@@ -32,4 +32,17 @@ tk.kernel @padded(%x: !tk.ptr<f32, 0>) attributes {contract = #contract} {
   %t = tkg.buf_load %b : !tkg.buf<48xf32> -> tensor<48xf32, #P>
   tk.return
 }
+// CHECK-LABEL: tk.kernel @padded_before_a_copy(
+// CHECK:         tkg.buf_load
+// CHECK-NEXT:    tkg.barrier
+// CHECK-NEXT:    tkg.async_copy
+tk.kernel @padded_before_a_copy(%x: !tk.ptr<f32, 0>) attributes {contract = #contract} {
+  %o = tk.arange 0 : tensor<48xi32, #P>
+  %b = tkg.alloc {offset = 0 : i64} : !tkg.buf<48xf32>
+  %t = tkg.buf_load %b : !tkg.buf<48xf32> -> tensor<48xf32, #P>
+  tkg.async_copy %x[%o], %b {vector = 1 : i64} : !tk.ptr<f32, 0>, tensor<48xi32, #P>, !tkg.buf<48xf32>
+  tkg.async_commit
+  tkg.async_wait 0
+  tk.return
+}
 }

@@ -361,7 +361,7 @@ TEST_CASE("tuning on live data writes nothing, or what one launch writes", "[tun
 }
 
 // Sums hold nothing of the trials, whichever configurations there are (triton-lang/triton#3004): added to what the
-// caller had, or to zeros where the launch zeroes them.
+// caller had, or to the zeros that a launch begins with.
 TEST_CASE("sums on live data hold one launch's, none of the trials'", "[tune]") {
   for (bool isZeroed : {false, true}) {
     VirtualGpu gpu;
@@ -371,6 +371,8 @@ TEST_CASE("sums on live data hold one launch's, none of the trials'", "[tune]") 
     };
     TunerUnderTest tuner(gpu);
     Live live(tuner);
+    float before = isZeroed ? 0.0f : 5.0f;
+    std::fill(live.y.begin(), live.y.end(), before);
     for (int block : {64, 32}) {
       TuneJson json = scaleJson(block, "inout");
       json["kernels"][0]["args"][1]["zeroed"] = isZeroed;
@@ -380,7 +382,6 @@ TEST_CASE("sums on live data hold one launch's, none of the trials'", "[tune]") 
     INFO(tuner.text());
     REQUIRE(status == TKC_OK);
     CHECK(gpu.launches.size() > 10);
-    float before = isZeroed ? 0.0f : 5.0f;
     CHECK(live.y[3] == before + 256);
     CHECK(live.y[16] == before);
   }
