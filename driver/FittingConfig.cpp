@@ -29,12 +29,19 @@ WorkResult tk::compileFitting(const CompileOptions &options, const Input &input,
       return made.status;
     });
   };
-  WorkResult first = attempt(options, result), last = first;
+  auto mayChoose = [&](const CompileResult &made) {
+    return made.oversized && made.oversized->isTuned && !options.lower.config;
+  };
+  WorkResult first = attempt(options, result);
+  if (!mayChoose(result))
+    return first;
   CompileOptions one = options;
-  CompileResult made = result;
+  CompileResult made;
+  made.oversized = result.oversized;
+  WorkResult last = first;
   std::set<std::pair<std::string, std::string>> seen;
   std::vector<DiagRecord> notes;
-  while (made.oversized && made.oversized->isTuned && !one.lower.config) {
+  while (mayChoose(made)) {
     if (!seen.emplace(made.oversized->kernel, made.oversized->configId).second)
       return first; // round again: there is no other
     notes.push_back(passedOver(options, *made.oversized, last.records));
