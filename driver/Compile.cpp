@@ -14,6 +14,7 @@
 #include "driver/Crash.h"
 #include "driver/Folders.h"
 #include "driver/PassRunner.h"
+#include "driver/PhaseTimes.h"
 #include "driver/Readers.h"
 #include "driver/Threads.h"
 #include "driver/Tools.h"
@@ -583,8 +584,10 @@ mlir::OwningOpRef<mlir::ModuleOp> tk::compileToTk(const CompileOptions &options,
 
 CompileResult tk::compile(const CompileOptions &options, const Input &input,
                           const std::string &outputName, mlir::MLIRContext &context) {
-  mlir::DefaultTimingManager manager;
-  manager.setEnabled(options.timePasses);
-  mlir::TimingScope root = manager.getRootScope();
-  return Compilation(options, input, outputName, context, root).run();
+  PhaseTimes times(options.timePasses);
+  mlir::TimingScope root = times.getRootScope();
+  CompileResult result = Compilation(options, input, outputName, context, root).run();
+  root.stop();
+  times.print(llvm::errs());
+  return result;
 }

@@ -50,6 +50,9 @@ Attribute Lowerer::valueAttr(const Val &value) {
   }
 }
 
+/// Of @variants: each is compiled twice.
+static constexpr size_t kMostFacts = 16;
+
 ArrayAttr Lowerer::readRequire(const ast::Attribute &attr, ArrayRef<ast::Expr *> exprs) {
   SmallVector<Attribute> entries;
   for (const ast::Expr *expr : exprs) {
@@ -229,10 +232,10 @@ void Lowerer::readAttributes(NamedAttrList &fields) {
       fields.set(name, builder.getBoolAttr(true));
     else if (name == "variants") {
       auto *list = attr.args.size() == 1 ? dyn_cast<ast::List>(attr.args[0]) : nullptr;
-      if (list)
+      if (list && list->elements.size() <= kMostFacts)
         fields.set(name, readRequire(attr, list->elements));
       else
-        error<diag::BadAttribute>(attr.range, name, "takes one list of facts");
+        error<diag::BadAttribute>(attr.range, name, "takes one list of up to 16 facts");
     } else if (name == "cooperative") {
       fields.set(name, builder.getBoolAttr(true));
       if (!attr.args.empty() || !attr.namedArgs.empty())

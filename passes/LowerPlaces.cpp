@@ -33,6 +33,11 @@ namespace tk {
 using namespace mlir;
 using namespace tk;
 
+/// Elements of 4 bits lie two a byte.
+static bool isPacked(Value view) {
+  return elementBits(cast<ViewType>(view.getType()).getElement()) < 8;
+}
+
 /// The offsets of a tile's axes stay below this in magnitude, so that the sum of `axes` fits i32.
 static int64_t largestLaneOffset(size_t axes) {
   return (int64_t(1) << 31) / std::max<int64_t>(axes, 2);
@@ -51,6 +56,12 @@ Place::Place(Value view, ValueRange indices, ArrayRef<int64_t> widths)
       llvm::append_range(shape, cast<RankedTensorType>(index.getType()).getShape());
     }
   }
+}
+
+void Place::turn(unsigned dim) {
+  for (unsigned &made : dims)
+    made = made == dim ? shape.size() - 1 : made - (made > dim);
+  std::rotate(shape.begin() + dim, shape.begin() + dim + 1, shape.end());
 }
 
 Value PlaceLowering::constant(int64_t number, Type type) {
@@ -89,6 +100,8 @@ bool PlaceLowering::fitsLane(const Place &place, int64_t axis) {
   if (width == 1)
     return true; // the only coordinate is 0
   Attribute expression = views.strideName(place.view, axis);
+  if (expression && scalars.bounds(expression).within(-limit, limit))
+    return true;
   if (!expression)
     return scalars.range(views.stride(builder, loc, place.view, axis)).within(-limit, limit);
   if (!kernel->hasAttr("facts"))
@@ -138,11 +151,6 @@ Value PlaceLowering::laneOffset(const Place &place, bool narrow) {
     sum = sum ? arith::AddIOp::create(builder, loc, sum, term) : term;
   }
   return sum;
-}
-
-/// Elements of 4 bits lie two a byte.
-static bool isPacked(Value view) {
-  return elementBits(cast<ViewType>(view.getType()).getElement()) < 8;
 }
 
 /// The address of a byte; what is left of the offset, 0 or 1, is added to the lanes'. A scalar is a
@@ -232,17 +240,50 @@ void PlaceLowering::lowerPackedWrite(WriteOp write, const Address &at) {
                        write.getEvictAttr(), 1);
 }
 
+/// The dimension of the tile whose elements are known to lie side by side, where that is not the last one. A
+/// tile is accessed along its last axis: with that one last, threads next to each other meet elements next to each other.
+std::optional<unsigned> PlaceLowering::innerDimension(const Place &place) {
+  if (place.gathers() || place.shape.size() < 2 || isPacked(place.view))
+    return std::nullopt;
+  std::optional<unsigned> inner;
+  for (auto [axis, width] : llvm::enumerate(place.widths))
+    if (width > 1 && views.knownStride(place.view, axis) == 1)
+      inner = place.dims[axis];
+  return inner == place.shape.size() - 1 ? std::nullopt : inner;
+}
+
+/// `tile` with its axis `from` at `to`.
+Value PlaceLowering::moved(Value tile, unsigned from, unsigned to) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())), shape;
+  order.erase(order.begin() + from);
+  order.insert(order.begin() + to, int64_t(from));
+  for (int64_t axis : order)
+    shape.push_back(type.getShape()[axis]);
+  return PermuteOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()), tile, order);
+}
+
 void PlaceLowering::lowerRead(ReadOp read) {
   Place place(read.getView(), read.getIndices(), read.getWidths());
-  Address at = address(read, place, read.getMask(), /*narrow=*/true);
+  builder.setInsertionPoint(read);
+  loc = read.getLoc();
+  unsigned last = place.shape.size() - 1;
+  Value mask = read.getMask();
+  std::optional<unsigned> inner = innerDimension(place);
+  if (inner) {
+    place.turn(*inner);
+    mask = mask && isa<RankedTensorType>(mask.getType()) ? moved(mask, *inner, last) : mask;
+  }
+  Address at = address(read, place, mask, /*narrow=*/true);
   if (isPacked(read.getView()))
     return lowerPackedRead(read, at);
   Value result;
   if (at.offset && !place.gathers()) {
-    auto load = tkg::LoadOp::create(builder, loc, read.getType(), at.base, at.offset, at.mask,
+    Type type = withElementType(at.offset.getType(), elementTypeOf(read.getType()));
+    auto load = tkg::LoadOp::create(builder, loc, type, at.base, at.offset, at.mask,
                                     read.getFill(), isReadonly(read.getView()), read.getCacheAttr(),
                                     read.getEvictAttr(), 1);
-    result = load.getResult();
+    result = inner ? moved(load.getResult(), last, *inner) : load.getResult();
   } else {
     Value pointer = at.offset ? pointersOf(builder, loc, at.base, at.offset) : at.base;
     result = LoadOp::create(builder, loc, read.getType(), pointer, at.mask, read.getFill(),
@@ -253,11 +294,20 @@ void PlaceLowering::lowerRead(ReadOp read) {
 
 void PlaceLowering::lowerWrite(WriteOp write) {
   Place place(write.getView(), write.getIndices(), write.getWidths());
-  Address at = address(write, place, write.getMask(), /*narrow=*/true);
+  builder.setInsertionPoint(write);
+  loc = write.getLoc();
+  unsigned last = place.shape.size() - 1;
+  Value mask = write.getMask(), value = write.getValue();
+  if (std::optional<unsigned> inner = innerDimension(place)) {
+    place.turn(*inner);
+    value = isa<RankedTensorType>(value.getType()) ? moved(value, *inner, last) : value;
+    mask = mask && isa<RankedTensorType>(mask.getType()) ? moved(mask, *inner, last) : mask;
+  }
+  Address at = address(write, place, mask, /*narrow=*/true);
   if (isPacked(write.getView()))
     return lowerPackedWrite(write, at);
   if (at.offset && !place.gathers()) {
-    tkg::StoreOp::create(builder, loc, write.getValue(), at.base, at.offset, at.mask,
+    tkg::StoreOp::create(builder, loc, value, at.base, at.offset, at.mask,
                          write.getCacheAttr(), write.getEvictAttr(), 1);
     return;
   }
@@ -323,8 +373,8 @@ void PlaceLowering::run() {
     lower(op);
   for (Operation *op : llvm::reverse(done))
     op->erase();
-  if (!scalars.usedFacts().empty())
-    kernel->setAttr("tkg.kept_facts", ArrayAttr::get(kernel.getContext(), scalars.usedFacts()));
+  keepFacts(kernel, scalars.usedFacts());
+  keepFacts(kernel, addedFacts.getArrayRef());
   if (addedFacts.empty())
     return;
   SmallVector<Attribute> facts(kernel->getAttrOfType<ArrayAttr>("facts").getValue());

@@ -22,6 +22,8 @@ struct Place {
 
   Place(mlir::Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths);
   bool gathers() const { return llvm::is_contained(widths, -1); }
+  /// Makes dimension `dim` of the tile the last one.
+  void turn(unsigned dim);
 };
 
 /// Lowers the accesses of one kernel.
@@ -53,6 +55,8 @@ private:
   Address packedAddress(const Place &place, mlir::Value offset, mlir::Value mask, bool narrow);
   Address address(mlir::Operation *op, const Place &place, mlir::Value mask, bool narrow);
   bool isReadonly(mlir::Value view);
+  std::optional<unsigned> innerDimension(const Place &place);
+  mlir::Value moved(mlir::Value tile, unsigned from, unsigned to);
   mlir::Value itemOf(mlir::Value tile);
   void lowerPackedRead(ReadOp read, const Address &at);
   void lowerPackedWrite(WriteOp write, const Address &at);

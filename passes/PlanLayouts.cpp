@@ -89,17 +89,23 @@ static void recordPlan(KernelOp kernel, LayoutPlan &plan) {
   });
 }
 
-/// Facts used by the plan, and those that earlier passes added because they rest on them.
+/// Facts used by earlier passes, and those that vectors rest on: an access of one element needs none.
 static ArrayAttr usedFacts(KernelOp kernel, LayoutPlan &plan) {
-  llvm::SmallSetVector<Attribute, 8> used(plan.usedFacts().begin(), plan.usedFacts().end());
+  ScalarAnalysis scalars(kernel);
+  ContiguityAnalysis contiguity(scalars);
+  kernel.walk([&](Operation *op) {
+    std::optional<AccessOperands> access = accessOperands(op);
+    int64_t vector = access ? plan.vectorOf(op) : 1;
+    if (vector == 1)
+      return;
+    auto tile = cast<RankedTensorType>(access->offset.getType());
+    contiguity.widestVector(access->base, access->offset, access->mask, tile.getRank() - 1,
+                            vector * elementBits(access->tile.getType()) / 8);
+  });
+  llvm::SmallSetVector<Attribute, 8> used(scalars.usedFacts().begin(), scalars.usedFacts().end());
   if (auto kept = kernel->getAttrOfType<ArrayAttr>("tkg.kept_facts"))
     used.insert(kept.begin(), kept.end());
   kernel->removeAttr("tkg.kept_facts");
-  for (Attribute fact : kernel->getAttrOfType<ArrayAttr>("facts")) {
-    auto op = cast<StringAttr>(cast<ArrayAttr>(fact)[0]);
-    if (op.getValue() != "divides")
-      used.insert(fact);
-  }
   return ArrayAttr::get(kernel.getContext(), used.getArrayRef());
 }
 

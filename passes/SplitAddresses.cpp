@@ -348,6 +348,7 @@ void AddressSplitting::run() {
   });
   for (Operation *op : done)
     op->erase();
+  keepFacts(kernel, scalars.usedFacts());
 }
 
 namespace {

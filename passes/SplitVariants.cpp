@@ -2,7 +2,8 @@
 //
 // Requires: phase Emitted.
 // Ensures:  phase Canonical. Each kernel K is there as K, with candidate `facts` about its
-//           parameters, and as K__any without. Later passes use facts; PruneVariants drops the rest.
+//           parameters, and as K__any without. Before them stand K__fact0, K__fact0__any, ...: what
+//           the facts of @variants make of it. Later passes use facts; PruneVariants drops the rest.
 // Fails:    never.
 //
 //   tk.kernel @k(%x: !tk.view<f32, 1, 0>) ...
@@ -14,10 +15,16 @@
 // multiples of 16 bytes' worth of elements. They are what vector accesses need: an aligned first
 // address in each row, and masks that are constant over a vector.
 //
+// A fact of @variants is a conjunction. A stride, extent or scalar that equals a number becomes that
+// number, an optional parameter is there or not: such conditions stay in `specialized`, for the
+// code rests on them. Multiples and bounds are facts like the candidates, in the general variant
+// too, and are named in `tkg.author_facts`. Nothing can be made of other conditions: they are dropped.
+//
 //===----------------------------------------------------------------------===//
 
 #include "ir/Phases.h"
 #include "passes/Passes.h"
+#include "passes/Specialize.h"
 #include "passes/analysis/Scalars.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -71,17 +78,38 @@ static void addArgumentFacts(KernelOp kernel, unsigned index, FactList &facts) {
     facts.require(stride, elements);
 }
 
-static ArrayAttr candidateFacts(KernelOp kernel) {
+/// The kernel's facts and the candidates; of two multiples of one name the larger power of two is left.
+static ArrayAttr allFacts(KernelOp kernel) {
+  Builder builder(kernel.getContext());
+  StringAttr divides = builder.getStringAttr("divides");
   FactList list;
   for (unsigned i = 0; i < kernel.getArgumentTypes().size(); ++i)
     addArgumentFacts(kernel, i, list);
-  Builder builder(kernel.getContext());
   SmallVector<Attribute> facts;
+  auto known = kernel->getAttrOfType<ArrayAttr>("facts");
+  for (Attribute fact : known ? known.getValue() : ArrayRef<Attribute>()) {
+    auto term = cast<ArrayAttr>(fact);
+    auto candidate = term[0] == divides ? list.powers.find(cast<StringAttr>(term[2]).getValue()) : list.powers.end();
+    bool isStronger = candidate != list.powers.end() && cast<IntegerAttr>(term[1]).getInt() % candidate->second != 0;
+    if (!isStronger) {
+      facts.push_back(fact);
+      if (candidate != list.powers.end())
+        list.powers.erase(candidate);
+    }
+  }
   for (auto [name, power] : list.powers)
-    facts.push_back(builder.getArrayAttr({builder.getStringAttr("divides"),
-                                          builder.getI64IntegerAttr(power),
-                                          builder.getStringAttr(name)}));
+    facts.push_back(builder.getArrayAttr(
+        {divides, builder.getI64IntegerAttr(power), builder.getStringAttr(name)}));
   return builder.getArrayAttr(facts);
+}
+
+/// Makes `kernel`, a copy, the one for a fact of @variants.
+static void addFact(KernelOp kernel, Attribute fact) {
+  Builder builder(kernel);
+  Specialization made = specialize(kernel, fact);
+  for (auto [name, list] : {std::pair("specialized", &made.specialized), std::pair("facts", &made.facts),
+                            std::pair("tkg.author_facts", &made.facts)})
+    kernel->setAttr(name, builder.getArrayAttr(*list));
 }
 
 namespace {
@@ -89,15 +117,27 @@ struct SplitVariants : tk::impl::SplitVariantsBase<SplitVariants> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     for (KernelOp kernel : llvm::to_vector(module.getOps<KernelOp>())) {
-      StringAttr name = kernel.getSymNameAttr();
-      kernel->setAttr("variant_of", name);
-      OpBuilder builder(kernel);
-      builder.setInsertionPointAfter(kernel);
-      auto general = cast<KernelOp>(builder.clone(*kernel));
-      general.setSymName((name.getValue() + "__any").str());
-      kernel->setAttr("facts", candidateFacts(kernel));
+      kernel->setAttr("variant_of", kernel.getSymNameAttr());
+      auto variants = kernel.getContract().getFields().getAs<ArrayAttr>("variants");
+      for (auto [index, entry] : llvm::enumerate(variants ? variants.getValue() : ArrayRef<Attribute>())) {
+        auto copy = cast<KernelOp>(OpBuilder(kernel).clone(*kernel));
+        copy.setSymName((kernel.getSymName() + "__fact" + Twine(index)).str());
+        copy->setAttr("fact", OpBuilder(copy).getI64IntegerAttr(index));
+        addFact(copy, cast<DictionaryAttr>(entry).get("expr"));
+        split(copy);
+      }
+      split(kernel);
     }
     setPhase(module, Phase::Canonical);
+  }
+
+  /// Puts the general variant behind `kernel`, which becomes the fast one.
+  void split(KernelOp kernel) {
+    OpBuilder builder(kernel);
+    builder.setInsertionPointAfter(kernel);
+    auto general = cast<KernelOp>(builder.clone(*kernel));
+    general.setSymName((kernel.getSymName() + "__any").str());
+    kernel->setAttr("facts", allFacts(kernel));
   }
 };
 } // namespace

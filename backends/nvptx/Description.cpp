@@ -44,7 +44,9 @@ static Object describeParams(ArrayRef<DeviceParam> params) {
 
 /// Text that tells variants of one kernel apart: target, what is promised, configuration.
 static std::string variantId(KernelOp kernel, const Target &target, const Object &configuration) {
-  StringRef kind = kernel->hasAttr("facts") ? "aligned" : "any";
+  std::string kind = kernel->hasAttr("facts") ? "aligned" : "any";
+  if (auto fact = kernel->getAttrOfType<IntegerAttr>("fact"))
+    kind = llvm::formatv("fact{0}{1}", fact.getInt(), kernel.getSymName().ends_with("__any") ? "-any" : "");
   std::string id = configuration.getString("config_id")->str();
   if (id.empty())
     id = llvm::formatv("w{0}", *configuration.getObject("config")->getInteger("warps"));
@@ -57,7 +59,11 @@ static Object describeVariant(const LoweredVariant &variant, const Target &targe
   auto options = contract.getAs<DictionaryAttr>("options");
   Object entry = describeConfiguration(kernel);
   int64_t warps = *entry.getObject("config")->getInteger("warps");
-  auto facts = kernel->getAttrOfType<ArrayAttr>("facts");
+  Array when;
+  for (StringRef list : {"specialized", "facts"})
+    if (auto conditions = kernel->getAttrOfType<ArrayAttr>(list))
+      for (Attribute condition : conditions)
+        when.push_back(attributeToJson(condition));
   auto shared = kernel->getAttrOfType<IntegerAttr>("shared_bytes");
   bool cooperative = contract.contains("cooperative");
   auto has = [&](auto wanted) {
@@ -84,7 +90,7 @@ static Object describeVariant(const LoweredVariant &variant, const Target &targe
       {"driver_min", kDriverMin},
       {"image", 0},
       {"symbol", kernel.getSymName().str()},
-      {"when", facts ? attributeToJson(facts) : llvm::json::Value(Array{})},
+      {"when", std::move(when)},
       {"numerics", nullptr},
       {"block", Array{warps * target.warpSize, 1, 1}},
       {"cluster", Array{1, 1, 1}},
@@ -113,7 +119,8 @@ std::string nvptx::describeKernels(ArrayRef<LoweredVariant> variants, const Targ
     Array list;
     for (auto [rank, variant] : llvm::enumerate(members))
       list.push_back(describeVariant(*variant, target, rank));
-    kernels.push_back(describeKernel(members.front()->kernel, std::move(list)));
+    // The last one takes everything: nothing is written into its contract.
+    kernels.push_back(describeKernel(members.back()->kernel, std::move(list)));
   }
   return llvm::formatv("{0}", llvm::json::Value(std::move(kernels))).str();
 }

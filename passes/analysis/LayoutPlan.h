@@ -53,8 +53,6 @@ public:
   int64_t vectorOf(mlir::Operation *access);
   /// How a product is dealt to matrix instructions; none when none of them takes it.
   std::optional<MatrixTiling> tilingOf(mlir::Operation *op);
-  /// Facts that the decisions rest on.
-  llvm::ArrayRef<mlir::Attribute> usedFacts() const { return scalars.usedFacts(); }
 
 private:
   struct Link {

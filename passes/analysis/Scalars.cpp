@@ -53,31 +53,11 @@ std::string tk::pointerName(KernelOp kernel, unsigned argument) {
   return (argumentName(kernel, argument) + ".ptr").str();
 }
 
-ScalarAnalysis::ScalarAnalysis(KernelOp kernel) : kernel(kernel) {
-  kernel.walk([&](AssumeOp assume) { addAssumption(assume); });
-  auto facts = kernel->getAttrOfType<ArrayAttr>("facts");
-  if (!facts)
-    return;
-  for (Attribute fact : facts) {
-    auto term = dyn_cast<ArrayAttr>(fact);
-    if (!term || term.size() != 3 || term[0] != StringAttr::get(kernel.getContext(), "divides"))
-      continue;
-    auto power = dyn_cast<IntegerAttr>(term[1]);
-    auto name = dyn_cast<StringAttr>(term[2]);
-    if (power && name)
-      divisors[name.getValue()] = {power.getInt(), fact};
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Promises of the author
-//===----------------------------------------------------------------------===//
-
-static std::optional<int64_t> constantOf(Value value) {
-  IntegerAttr constant;
-  if (!matchPattern(value, m_Constant(&constant)))
-    return std::nullopt;
-  return constant.getValue().getSExtValue();
+static int64_t powerOf(int64_t number) {
+  if (number == 0)
+    return kMaxPower;
+  uint64_t bits = number;
+  return int64_t(std::min<uint64_t>(bits & (~bits + 1), kMaxPower));
 }
 
 /// `a predicate number`, for signed numbers.
@@ -90,6 +70,70 @@ static Interval intervalOf(arith::CmpIPredicate predicate, int64_t number) {
   case arith::CmpIPredicate::eq: return {number, number};
   default: return {};
   }
+}
+
+void tk::keepFacts(KernelOp kernel, ArrayRef<Attribute> facts) {
+  if (facts.empty())
+    return;
+  llvm::SetVector<Attribute> kept(facts.begin(), facts.end());
+  if (auto before = kernel->getAttrOfType<ArrayAttr>("tkg.kept_facts"))
+    kept.insert(before.begin(), before.end());
+  kernel->setAttr("tkg.kept_facts", ArrayAttr::get(kernel.getContext(), kept.getArrayRef()));
+}
+
+/// What the loader checks before any variant runs, `@require`, is true without a fact.
+ScalarAnalysis::ScalarAnalysis(KernelOp kernel) : kernel(kernel) {
+  kernel.walk([&](AssumeOp assume) { addAssumption(assume); });
+  if (auto checked = kernel.getContract().getFields().getAs<ArrayAttr>("require"))
+    for (auto entry : checked.getAsRange<DictionaryAttr>())
+      addFact(entry.get("expr"), /*isChecked=*/true);
+  if (auto facts = kernel->getAttrOfType<ArrayAttr>("facts"))
+    for (Attribute fact : facts)
+      addFact(fact, /*isChecked=*/false);
+}
+
+/// Of a term of three: multiples and bounds of one name. The rest says nothing.
+void ScalarAnalysis::addFact(Attribute fact, bool isChecked) {
+  auto term = dyn_cast<ArrayAttr>(fact);
+  if (!term || term.size() != 3)
+    return;
+  StringRef op = cast<StringAttr>(term[0]).getValue();
+  Attribute remembered = isChecked ? Attribute() : fact;
+  auto number = dyn_cast<IntegerAttr>(op == "divides" ? term[1] : term[2]);
+  auto name = dyn_cast<StringAttr>(op == "divides" ? term[2] : term[1]);
+  if (!number || !name)
+    return;
+  if (op == "divides") {
+    auto [known, isNew] = divisors.try_emplace(name.getValue(), Divisor{number.getInt(), remembered});
+    if (!isNew && powerOf(number.getInt()) > powerOf(known->second.power))
+      known->second = {number.getInt(), remembered};
+    return;
+  }
+  auto predicate = llvm::StringSwitch<std::optional<arith::CmpIPredicate>>(op)
+                       .Case("le", arith::CmpIPredicate::sle)
+                       .Case("lt", arith::CmpIPredicate::slt)
+                       .Case("ge", arith::CmpIPredicate::sge)
+                       .Case("gt", arith::CmpIPredicate::sgt)
+                       .Case("eq", arith::CmpIPredicate::eq)
+                       .Default(std::nullopt);
+  if (!predicate)
+    return;
+  Bound &bound = named[name.getValue()];
+  Interval more = intervalOf(*predicate, number.getInt());
+  bound.interval = {std::max(bound.interval.lo, more.lo), std::min(bound.interval.hi, more.hi)};
+  if (remembered)
+    bound.facts.push_back(remembered);
+}
+
+//===----------------------------------------------------------------------===//
+// Promises of the author
+//===----------------------------------------------------------------------===//
+
+static std::optional<int64_t> constantOf(Value value) {
+  IntegerAttr constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return std::nullopt;
+  return constant.getValue().getSExtValue();
 }
 
 /// A condition that is a conjunction of comparisons with numbers, and of `x % power == 0`. It holds
@@ -154,10 +198,15 @@ Interval ScalarAnalysis::range(Value value) {
   return result;
 }
 
-static Interval rangeOfExpression(Attribute expression) {
+Interval ScalarAnalysis::bounds(Attribute expression) {
   if (auto number = dyn_cast_or_null<IntegerAttr>(expression))
     return {number.getInt(), number.getInt()};
-  return {0, kLargestIndex};
+  auto name = dyn_cast_or_null<StringAttr>(expression);
+  auto known = name ? named.find(name.getValue()) : named.end();
+  if (known == named.end())
+    return {};
+  used.insert(known->second.facts.begin(), known->second.facts.end());
+  return known->second.interval;
 }
 
 /// Of a while loop's argument that begins at 0, grows by 1 on each trip and must be below a number
@@ -198,7 +247,6 @@ static std::optional<Value> tripCountOf(Value value) {
 }
 
 Interval ScalarAnalysis::computeRange(Value value) {
-  Type type = value.getType();
   if (std::optional<Value> trips = tripCountOf(value))
     return {0, std::max<int64_t>(0, std::min(range(*trips).hi - 1, kLargestIndex))};
   return rangeOfOperation(value);
@@ -225,12 +273,12 @@ Interval ScalarAnalysis::rangeOfOperation(Value value) {
       .Case<ProgramIdOp>([](auto) { return Interval{0, kLargestIndex}; })
       .Case<NumProgramsOp>([](auto) { return Interval{1, kLargestIndex}; })
       .Case([&](ExtentOp extent) {
-        return rangeOfExpression(extentExpression(kernel, extent.getView(), extent.getAxis()));
+        Interval known = bounds(extentExpression(kernel, extent.getView(), extent.getAxis()));
+        return Interval{std::max<int64_t>(known.lo, 0), std::min(known.hi, kLargestIndex)};
       })
       .Case([&](StrideOp stride) {
-        Attribute expr = strideExpression(kernel, stride.getView(), stride.getAxis());
-        return isa_and_nonnull<IntegerAttr>(expr) ? rangeOfExpression(expr)
-                                                  : Interval{-kLargestIndex, kLargestIndex};
+        Interval known = bounds(strideExpression(kernel, stride.getView(), stride.getAxis()));
+        return Interval{std::max(known.lo, -kLargestIndex), std::min(known.hi, kLargestIndex)};
       })
       .Case<arith::AddIOp>([&](auto) { return binary([](__int128 a, __int128 b) { return a + b; }); })
       .Case<arith::SubIOp>([&](auto) { return binary([](__int128 a, __int128 b) { return a - b; }); })
@@ -268,18 +316,12 @@ Interval ScalarAnalysis::rangeOfOperation(Value value) {
 // Divisors
 //===----------------------------------------------------------------------===//
 
-static int64_t powerOf(int64_t number) {
-  if (number == 0)
-    return kMaxPower;
-  uint64_t bits = number;
-  return int64_t(std::min<uint64_t>(bits & (~bits + 1), kMaxPower));
-}
-
 int64_t ScalarAnalysis::divisorOfName(StringRef name) {
   auto it = divisors.find(name);
   if (it == divisors.end())
     return 1;
-  used.insert(it->second.fact);
+  if (it->second.fact)
+    used.insert(it->second.fact);
   return powerOf(it->second.power);
 }
 

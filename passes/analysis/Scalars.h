@@ -36,11 +36,16 @@ bool isNeverWritten(KernelOp kernel, unsigned argument);
 /// `x.ptr` for the argument `x`.
 std::string pointerName(KernelOp kernel, unsigned argument);
 
+/// Adds to the kernel's `tkg.kept_facts`: what a pass relies on before PruneVariants runs.
+void keepFacts(KernelOp kernel, llvm::ArrayRef<mlir::Attribute> facts);
+
 class ScalarAnalysis {
 public:
   explicit ScalarAnalysis(KernelOp kernel);
 
   Interval range(mlir::Value value);
+  /// Of an extent or stride by its expression, as far as facts say.
+  Interval bounds(mlir::Attribute expression);
   /// The largest known power of two that divides `value`; for pointers, its address.
   int64_t divisor(mlir::Value value);
   /// True when `value` is below the extent that `bound` names whenever this instance runs, since
@@ -54,8 +59,13 @@ public:
 private:
   struct Divisor {
     int64_t power;
-    mlir::Attribute fact;
+    mlir::Attribute fact; // null: it always holds
   };
+  struct Bound {
+    Interval interval;
+    llvm::SmallVector<mlir::Attribute, 2> facts;
+  };
+  void addFact(mlir::Attribute fact, bool isChecked);
   void addAssumption(AssumeOp assume);
   Interval computeRange(mlir::Value value);
   Interval rangeOfOperation(mlir::Value value);
@@ -65,6 +75,7 @@ private:
 
   KernelOp kernel;
   llvm::StringMap<Divisor> divisors;
+  llvm::StringMap<Bound> named;
   llvm::DenseMap<mlir::Value, Interval> ranges;
   llvm::DenseMap<mlir::Value, int64_t> powers;
   llvm::DenseMap<mlir::Value, Interval> promisedRanges;

@@ -1,25 +1,24 @@
-"""Compiles programs of n and of 4n statements and compares what each phase takes.
+"""Compiles programs of n and of 4n statements and compares what each phase and each pass takes.
 
     compile_growth.py --tkc=tkc [--limit=9] [--only=PROGRAM]
 
-No phase may be worse than n log n in what it works on, which is 4.7 times as long for 4n; n squared is 16
-times. A phase's time is the processor time of a compile that ends with it, less that of one that ends before:
---time-passes says the time of the clock, in which other processes run too. Each is the least of the runs so
-far, and runs end once all is well: noise makes one run slow, not all of them.
-Prints a line for each phase of each program that takes long enough to be compared.
+Nothing may be worse than n log n in what it works on, which is 4.7 times as long for 4n; n squared is 16
+times. Times are processor time by --time-passes, on one thread. Each is the least of the runs so far, and runs
+end once all is well: noise makes some runs slow, not all of them.
+Prints a line for each phase and pass of each program that takes long enough to be compared.
 """
 
 import argparse
+import re
+import subprocess
 import sys
 import tempfile
 
-from compile_times import milliseconds
-
-RUNS, LIMIT = 6, 9
-# What takes less in the larger program is not compared; what takes less in the smaller one counts as this: the
-# noise of a difference is as large.
-LEAST_MS, FLOOR_MS = 4, 2
-STAGES = {"tk": "front end", "tkg": "passes", "llvm-dialect": "machine passes", "llvm": "translation", "ptx": "LLVM"}
+RUNS, LIMIT = 20, 9
+# What takes less in the larger program is not compared; what takes less in the smaller one counts as this: a clock of
+# the processor has steps.
+LEAST_MS, FLOOR_MS = 5, 1
+LINE = re.compile(r" +[\d.]+ +([\d.]+)  ( *)(.+)")
 # Statements of elements, of memory, of reductions, of products, of shapes; n copies each.
 PROGRAMS = {
     "elements": (200, """kernel k[N: int](in x: f32[L], out y: f32[L]) @grid(1) {
@@ -49,25 +48,33 @@ PROGRAMS = {
 }
 
 
+def phases(tkc, source, count):
+    """Milliseconds of each phase and pass; "passes: CSE" is one of a phase, all its runs together."""
+    done = subprocess.run([tkc, source, "-k", "k", f"-DN={count}", "--target=sm_90a", "--emit=ptx", "-j1",
+                           "--time-passes", "-o", "-"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr)
+    took, phase = {}, ""
+    for line in done.stderr.splitlines()[1:]:
+        match = LINE.fullmatch(line)
+        depth = len(match[2]) // 2
+        phase = match[3] if depth <= 1 else phase
+        name = phase if depth <= 1 else phase + ": " + match[3]
+        took[name] = took.get(name, 0) + float(match[1])
+    return took
+
+
 def growth(tkc, source, count, limit):
-    """Of each phase: milliseconds for n and for 4n."""
-    least = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for _ in range(RUNS):
-            for size in (count, 4 * count):
-                for stage in STAGES:
-                    took = milliseconds([tkc, source, "-k", "k", f"-DN={size}", "--target=sm_90a", "--emit=" + stage,
-                                         "-o", folder + "/out"])
-                    least[size, stage] = min(took, least.get((size, stage), took))
-            pairs, before = {}, {count: 0, 4 * count: 0}
-            for stage, name in STAGES.items():
-                now = {size: least[size, stage] for size in before}
-                small, large = (max(now[size] - before[size], FLOOR_MS) for size in before)
-                before = now
-                if large >= LEAST_MS:
-                    pairs[name] = small, large
-            if all(large <= limit * small for small, large in pairs.values()):
-                break
+    """Of each phase and pass: milliseconds for n and for 4n."""
+    least = {count: {}, 4 * count: {}}
+    for _ in range(RUNS):
+        for size, times in least.items():
+            for name, took in phases(tkc, source, size).items():
+                times[name] = min(took, times.get(name, took))
+        small, large = least.values()
+        pairs = {name: (max(small.get(name, 0), FLOOR_MS), took) for name, took in large.items() if took >= LEAST_MS}
+        if all(took <= limit * before for before, took in pairs.values()):
+            break
     return pairs
 
 

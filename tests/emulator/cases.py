@@ -37,6 +37,8 @@ class Case:
     exact: bool = False
     path: str = ""
     target: str = "sm_90a"
+    transposed: tuple = ()  # names of arrays of two axes that lie in memory column by column
+    taken: tuple = ()  # for each placement: what the variant that a launch takes is for, as its id says
     serial: bool = False  # the result depends on the order of the instances, which a GPU does not keep
 
 

@@ -25,6 +25,7 @@ import cases_memory
 import cases_ranges
 import cases_reports
 import cases_strips
+import cases_variants
 import conversion_cases
 import function_cases
 import moves
@@ -36,7 +37,7 @@ MEMORY_BYTES = 1 << 22
 MULTIPROCESSORS = 4
 GROUPS = {**cases.GROUPS, **cases_memory.GROUPS, **cases_edges.GROUPS, **cases_ranges.GROUPS,
           **moves.GROUPS, **conversion_cases.GROUPS, **function_cases.GROUPS, **product_cases.GROUPS,
-          **cases_strips.GROUPS, **cases_reports.GROUPS}
+          **cases_strips.GROUPS, **cases_reports.GROUPS, **cases_variants.GROUPS}
 PACKED = ("i4", "u4", "f4e2m1")  # two elements a byte
 FLOAT_SCALARS = ("f16", "f32", "f64")
 
@@ -67,16 +68,21 @@ def evaluate(expression, names):
 
 @dataclasses.dataclass
 class Placed:
-    """An array in the emulator's memory: its address, its rows and the bytes between them."""
+    """An array in the emulator's memory: its address, its rows and the bytes between them. `turned`: bytes of an element
+    where the rows are the array's columns."""
 
     address: int
     row_bytes: int
     pitch: int
     rows: int
+    turned: int = 0
 
     def contents(self, memory):
         whole = memory.bytes_at(self.address, self.rows * self.pitch)
-        return whole.reshape(self.rows, self.pitch)[:, : self.row_bytes].tobytes()
+        whole = whole.reshape(self.rows, self.pitch)[:, : self.row_bytes]
+        if self.turned:
+            whole = whole.reshape(self.rows, -1, self.turned).transpose(1, 0, 2)
+        return whole.tobytes()
 
 
 class Comparison:
@@ -88,7 +94,7 @@ class Comparison:
         if not case.path:
             with open(self.source, "w", encoding="utf-8") as file:
                 file.write(case.source)
-        self.runs, self.expected, self.bounds = 0, {}, {}
+        self.runs, self.taken, self.expected, self.bounds = 0, {}, {}, {}
         self.text, self.kernel = self.compile()
 
     def file(self, name):
@@ -149,6 +155,8 @@ class Comparison:
         returns them with the names that the JSON's expressions use."""
         names, placed = {**self.case.scalars, "sms": MULTIPROCESSORS}, {}
         for name, array in self.arrays().items():
+            turned = name in self.case.transposed
+            array = array.T if turned else array
             gap = padding if array.ndim == 2 else 0
             columns = array.shape[-1] if array.ndim else 1
             row_bytes = columns * array.itemsize
@@ -161,10 +169,10 @@ class Comparison:
             end = address - memory.base + data.size
             if end % 2 and self.dtype(name) in PACKED:  # half of its last byte is changed in two bytes at once
                 memory.valid[end] = True
-            placed[name] = Placed(address, row_bytes, pitch, rows)
+            placed[name] = Placed(address, row_bytes, pitch, rows, array.itemsize if turned else 0)
             names[f"{name}.ptr"] = address
             if "[" not in name:
-                self.bind(name, array, pitch // array.itemsize, names)
+                self.bind(name, array.T if turned else array, pitch // array.itemsize, names)
         for name, value in self.case.arrays.items():
             if value is None:
                 self.bind_absent(name, names)
@@ -191,7 +199,7 @@ class Comparison:
             array, pitch = np.repeat(array, 2, axis=-1), 2 * pitch
         strides = [stride // array.itemsize for stride in array.strides]
         if array.ndim == 2:
-            strides[0] = pitch
+            strides = [1, pitch] if name in self.case.transposed else [pitch, 1]
         for axis, (extent, stride) in enumerate(zip(argument.get("extents", ()),
                                                     argument.get("strides", ()))):
             names[f"{name}.e{axis}"] = array.shape[axis]
@@ -200,13 +208,27 @@ class Comparison:
                 if isinstance(expression, str):
                     names.setdefault(expression, value)
 
+    def takes(self, variant, names, placement):
+        """Whether a variant may run these arguments; remembers the first, which is what a launch takes."""
+        good = all(evaluate(condition, names) for condition in variant["when"])
+        if good:
+            self.runs += 1
+            self.taken.setdefault(placement, variant["id"])
+        return good
+
+    def wrong_variants(self):
+        """Placements for which a launch takes another variant than the case says."""
+        for placement, wanted in zip(self.case.placements, self.case.taken):
+            got = self.taken.get(placement, "none")
+            if f"/{wanted}/" not in got:
+                yield f"offset, padding {placement}: a launch takes {got}, not {wanted}"
+
     def emulate(self, variant, seed, offset, padding):
         """Runs a variant, if it takes these arguments; returns what is wrong."""
         memory = ptx.Memory("global", ptx.GLOBAL_BASE, MEMORY_BYTES)
         placed, names = self.place(memory, offset, padding)
-        if not all(evaluate(condition, names) for condition in variant["when"]):
+        if not self.takes(variant, names, (offset, padding)):
             return []
-        self.runs += 1
         resources = variant["resources"]
         program = ptx.Program(self.text, variant["symbol"])
         machine = ptx.Machine(program, memory,
@@ -255,6 +277,7 @@ class Comparison:
                     for problem in self.emulate(variant, seed, offset, padding):
                         yield (f"{variant['id']}, seed {seed}, offset {offset}, padding {padding}:"
                                f" {problem}")
+        yield from self.wrong_variants()
 
 
 def numbers(array, dtype):

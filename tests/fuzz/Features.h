@@ -60,6 +60,7 @@ inline constexpr Feature kFeatures[] = {
     {"@numerics", "@numerics("},
     {"@require", "@require("},
     {"@tune", "@tune("},
+    {"@variants", "@variants(["},
     // Memory.
     {"fill", "fill="},
     {"mask", "mask="},

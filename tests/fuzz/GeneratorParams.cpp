@@ -138,6 +138,47 @@ void Writer::declareParams() {
   }
 }
 
+/// What is true of the arguments, as @variants may say it.
+std::vector<std::string> Writer::conditions() const {
+  std::vector<std::string> result;
+  auto bounds = [&](const std::string &name, int64_t value) {
+    std::string number = std::to_string(value);
+    result.insert(result.end(), {name + " == " + number, name + " <= " + number, "0 < " + name + " + 1"});
+    for (int64_t power = 16; power > 1 && value > 0; power /= 2)
+      if (value % power == 0)
+        result.push_back(name + " % " + std::to_string(power) + " == 0");
+  };
+  for (const TensorArg &arg : program.tensors) {
+    if (arg.name == "opt")
+      result.push_back(arg.isAbsent ? "!opt" : "opt");
+    for (size_t axis = 0; axis < arg.strides.size(); ++axis)
+      bounds(arg.name + ".stride(" + std::to_string(axis) + ")", arg.strides[axis]);
+    if (size_t at = arg.type.find("[N"); at != std::string::npos)
+      bounds(arg.type.substr(at + 1, arg.type.find_first_of(",;]", at) - at - 1), arg.extents[0]);
+  }
+  for (const ScalarArg &arg : program.scalars)
+    if (isIntType(arg.dtype))
+      bounds(arg.name, arg.value);
+  return result;
+}
+
+/// Facts of which most hold.
+std::string Writer::facts() {
+  std::vector<std::string> known = conditions();
+  if (known.empty())
+    return "";
+  std::string list;
+  for (unsigned count = 1 + choices.below(2); count; --count) {
+    std::string fact = choices.pick(known);
+    if (choices.chance(40))
+      fact += " && " + choices.pick(known);
+    if (choices.chance(15))
+      fact = "!(" + fact + ")";
+    list += (list.empty() ? "" : ", ") + fact;
+  }
+  return " @variants([" + list + "])";
+}
+
 /// All before the kernel's statements.
 std::string Writer::headOf() {
   std::string compileTime, before, after;
@@ -147,6 +188,8 @@ std::string Writer::headOf() {
     after += " @numerics(" + choices.pick<std::string>({"contract=false", "strict=true", "contract=true"}) + ")";
   if (choices.chance(20))
     after += " @require(" + std::to_string(instances) + " > 0)";
+  if (choices.chance(30))
+    after += facts();
   if (choices.chance(20)) {
     before = "const LOW = 3\n";
     compileTime = "[WIDE: int = LOW, T: dtype = f32]";

@@ -82,6 +82,8 @@ private:
   void declareSpecial();
   void declareMemory();
   TensorArg &addTensor(TensorArg arg);
+  std::vector<std::string> conditions() const;
+  std::string facts();
   std::string headOf();
 
   // GeneratorStmt.cpp

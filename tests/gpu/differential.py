@@ -102,9 +102,8 @@ class OnDevice(compare.Comparison):
     def emulate(self, variant, seed, offset, padding):
         memory = DeviceMemory()
         placed, names = self.place(memory, offset, padding)
-        if not all(compare.evaluate(condition, names) for condition in variant["when"]):
+        if not self.takes(variant, names, (offset, padding)):
             return []
-        self.runs += 1
         parameters = [parameter_of(item, compare.evaluate(item["value"], names))
                       for item in variant["params"]["list"]]
         grid = [int(compare.evaluate(extent, names)) for extent in variant["grid"]]

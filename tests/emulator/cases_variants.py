@@ -1,0 +1,72 @@
+"""Kernels with @variants: each fact's code, on arguments for which it holds and for which it does not."""
+
+import os
+
+import numpy as np
+
+from cases import ALIGNED, EXAMPLES, MISALIGNED, PADDED, Case, filled, random_for, warps, zeros
+
+
+def matrices(options, first, **how):
+    """Example 20, a product of matrices with any strides: (m, n, k) and which of them lie by columns."""
+    result = []
+    for m, n, k in ((64, 64, 64), (50, 40, 33)):
+        for bias in ((True, False) if m == 64 else (True,)):
+            random = random_for(f"variants {m}")
+            arrays = {"a": random.integers(-3, 4, (m, k)).astype(np.float16),
+                      "b": random.integers(-3, 4, (k, n)).astype(np.float16),
+                      "res": random.integers(-3, 4, (m, n)).astype(np.float16) if bias else None,
+                      "c": zeros("f16", m, n)}
+            taken = (first, first, first) if isinstance(first, str) else first[m % 8 != 0]
+            result.append(Case(f"strides {m} {n} {k} {how.get('transposed', ())} {'with' if bias else 'no'} bias", "", arrays, {}, options,
+                               (ALIGNED, MISALIGNED, PADDED), exact=True, path=os.path.join(EXAMPLES, "20_strides.tk"), taken=taken, **how))
+    return result
+
+
+def layouts_of_products():
+    """Both facts of example 20, and neither."""
+    result = []
+    for count in (1, 4):
+        options = ("-k", "gemm_any", *warps(count))
+        rows = (("fact0", "fact0-any", "fact0-any"), ("fact0-any", "fact0-any", "fact0-any"))
+        columns = (("fact1", "fact1-any", "fact1-any"), ("fact1-any", "fact1-any", "fact1-any"))
+        result += matrices(options, rows)
+        result += matrices(options, columns, transposed=("b",))
+        result += matrices(options, "aligned", transposed=("a",))
+        result += matrices(options, "aligned", transposed=("a", "b", "c"))
+    return result
+
+
+NUMBERS = """kernel k(in x: f32[M, N], in bias: f32[N]?, out y: f32[M, N], n: i32, twice: i1) @grid(cdiv(M, 4), cdiv(N, 64))
+    @variants([N == 64 && n == 3, !bias, twice && N % 32 == 0, N <= 100])
+{
+    let (i, j) = (program_id(0) * 4, program_id(1) * 64)
+    var t = x[i +: 4, j +: 64]
+    if bias { t += bias[j +: 64] }
+    for step in range(0, n) { t = t * 2.0 + step.to(f32) }
+    if twice { t *= 2.0 }
+    y[i +: 4, j +: 64] = t
+}
+"""
+
+
+def numbers():
+    """Facts about extents, scalars, truth values and optional tensors, as they hold and fail together."""
+    result = []
+    for columns, n, bias, twice, taken in ((64, 3, True, 1, "fact0"), (64, 2, False, 1, "fact1"), (128, 2, True, 1, "fact2"),
+                                           (128, 3, False, 0, "fact1"), (99, 3, True, 0, ""), (200, 0, True, 0, ""),
+                                           (65, 1, True, 1, "")):
+        random = random_for(f"numbers {columns}")
+        arrays = {"x": filled(random, "f32", 6, columns), "bias": filled(random, "f32", columns) if bias else None,
+                  "y": zeros("f32", 6, columns)}
+        for count in (1, 4):
+            result.append(Case(f"numbers {columns} {n}", NUMBERS, arrays, {"n": n, "twice": twice}, warps(count), (ALIGNED, MISALIGNED, PADDED),
+                               exact=True, taken=(taken,) if taken else ()))
+    return result
+
+
+def variants():
+    return layouts_of_products() + numbers()
+
+
+GROUPS = {"variants": variants}
