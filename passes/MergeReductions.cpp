@@ -35,24 +35,27 @@ static bool areAlike(ReduceOp a, ReduceOp b) {
          isMemoryEffectFree(b);
 }
 
-/// One region of both: the left values of a, of b, then the right ones.
-static void joinRegions(ReduceOp a, ReduceOp b, ReduceOp joined) {
+/// Reductions that become one, at the place of the first. Of those that follow, what it depends on has moved ahead of that.
+using Group = SmallVector<ReduceOp, 2>;
+
+/// One region of all: the left values of each, then the right ones.
+static void joinRegions(ArrayRef<ReduceOp> group, ReduceOp joined) {
   Block *body = &joined.getCombine().emplaceBlock();
   for (unsigned side : {0u, 1u})
-    for (ReduceOp op : {a, b}) {
+    for (ReduceOp op : group) {
       unsigned count = op.getNumResults();
       for (BlockArgument argument : op.getCombine().getArguments().slice(side * count, count))
         body->addArgument(argument.getType(), argument.getLoc());
     }
   OpBuilder builder = OpBuilder::atBlockEnd(body);
   SmallVector<Value> results;
-  unsigned countA = a.getNumResults(), countB = b.getNumResults();
-  for (ReduceOp op : {a, b}) {
-    unsigned count = op.getNumResults(), start = op == a ? 0 : countA;
+  unsigned countAll = joined.getNumResults();
+  for (ReduceOp op : group) {
+    unsigned count = op.getNumResults(), start = results.size();
     IRMapping mapping;
     for (unsigned i = 0; i < count; ++i) {
       mapping.map(op.getCombine().getArgument(i), body->getArgument(start + i));
-      mapping.map(op.getCombine().getArgument(count + i), body->getArgument(countA + countB + start + i));
+      mapping.map(op.getCombine().getArgument(count + i), body->getArgument(countAll + start + i));
     }
     Block &combine = op.getCombine().front();
     for (Operation &each : combine.without_terminator())
@@ -63,38 +66,52 @@ static void joinRegions(ReduceOp a, ReduceOp b, ReduceOp joined) {
   YieldOp::create(builder, joined.getLoc(), results);
 }
 
-static ReduceOp merge(ReduceOp a, ReduceOp b) {
-  OpBuilder builder(a);
-  SmallVector<Value> operands(a.getOperands());
-  llvm::append_range(operands, b.getOperands());
-  SmallVector<Type> types(a.getResultTypes());
-  llvm::append_range(types, b.getResultTypes());
-  auto joined = ReduceOp::create(builder, a.getLoc(), types, operands, a.getAxis(), a.getOrder());
-  joinRegions(a, b, joined);
-  a.replaceAllUsesWith(joined.getResults().take_front(a.getNumResults()));
-  b.replaceAllUsesWith(joined.getResults().take_back(b.getNumResults()));
-  a.erase();
-  b.erase();
-  return joined;
+static void join(ArrayRef<ReduceOp> group) {
+  if (group.size() == 1)
+    return;
+  ReduceOp first = group.front();
+  OpBuilder builder(first);
+  SmallVector<Value> operands, results;
+  SmallVector<Type> types;
+  for (ReduceOp op : group) {
+    llvm::append_range(operands, op.getOperands());
+    llvm::append_range(results, op.getResults());
+    llvm::append_range(types, op.getResultTypes());
+  }
+  auto joined = ReduceOp::create(builder, first.getLoc(), types, operands, first.getAxis(), first.getOrder());
+  joinRegions(group, joined);
+  for (auto [before, now] : llvm::zip_equal(results, joined.getResults()))
+    before.replaceAllUsesWith(now);
+  for (ReduceOp op : group)
+    op.erase();
 }
+
+/// Moves what `op` depends on ahead of `first`; false, and nothing is moved, when that cannot be.
+static bool moveAhead(ReduceOp op, ReduceOp first) {
+  llvm::SetVector<Operation *> slice;
+  if (!areAlike(first, op) || !collectMovable(op, first, slice))
+    return false;
+  for (Operation *source : slice)
+    source->moveBefore(first);
+  return true;
+}
+
+/// A reduction is tried with so many groups before it, the last ones: each with each would take n squared of them.
+static constexpr size_t kGroupsTried = 16;
 
 /// Each reduction with the next that it can be merged with, until there is none.
 static void mergeIn(Block &block) {
-  SmallVector<ReduceOp> waiting;
-  for (ReduceOp op : llvm::to_vector(block.getOps<ReduceOp>())) {
-    ReduceOp *partner = llvm::find_if(waiting, [&](ReduceOp first) {
-      llvm::SetVector<Operation *> slice;
-      if (!areAlike(first, op) || !collectMovable(op, first, slice))
-        return false;
-      for (Operation *source : slice)
-        source->moveBefore(first);
-      return true;
-    });
-    if (partner == waiting.end())
-      waiting.push_back(op);
+  std::vector<Group> groups;
+  for (ReduceOp op : block.getOps<ReduceOp>()) {
+    auto tried = llvm::MutableArrayRef<Group>(groups).take_back(kGroupsTried);
+    Group *partner = llvm::find_if(tried, [&](Group &group) { return moveAhead(op, group.front()); });
+    if (partner == tried.end())
+      groups.push_back({op});
     else
-      *partner = merge(*partner, op);
+      partner->push_back(op);
   }
+  for (const Group &group : groups)
+    join(group);
 }
 
 namespace {

@@ -11,9 +11,9 @@
 //   tk.kernel @k(...) attributes {facts = [["divides", 16, "x.ptr"], ["divides", 4, "N"]], ...}
 //   tk.kernel @k__any(...) attributes {variant_of = "k"}
 //
-// Candidates: bases at 16 bytes, and strides, innermost extents and integer scalars that are
-// multiples of 16 bytes' worth of elements. They are what vector accesses need: an aligned first
-// address in each row, and masks that are constant over a vector.
+// Candidates: bases at 16 bytes, and strides, innermost extents (of the last axis, and of one whose elements lie side by
+// side) and integer scalars that are multiples of 16 bytes' worth of elements. They are what vector accesses need: an
+// aligned first address in each row, and masks that are constant over a vector.
 //
 // A fact of @variants is a conjunction. A stride, extent or scalar that equals a number becomes that
 // number, an optional parameter is there or not: such conditions stay in `specialized`, for the
@@ -72,8 +72,12 @@ static void addArgumentFacts(KernelOp kernel, unsigned index, FactList &facts) {
   facts.require(pointer, kWidestAccessBytes);
   int64_t elements = kWidestAccessBytes * 8 / elementBits(view.getElement());
   auto extents = entry.getAs<ArrayAttr>("extents"), strides = entry.getAs<ArrayAttr>("strides");
-  if (view.getRank() > 0)
-    facts.require(extents[view.getRank() - 1], elements);
+  for (auto [axis, extent, stride] : llvm::enumerate(extents, strides)) {
+    auto number = dyn_cast<IntegerAttr>(stride);
+    bool isInner = int64_t(axis) + 1 == view.getRank() || (number && number.getInt() == 1);
+    if (isInner)
+      facts.require(extent, elements);
+  }
   for (Attribute stride : strides)
     facts.require(stride, elements);
 }

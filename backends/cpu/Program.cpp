@@ -6,6 +6,7 @@
 #include "ir/StageReader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <cstdio>
 #include <thread>
 
 using namespace mlir;
@@ -22,6 +23,23 @@ static interp::Options makeOptions() {
   options.threads = std::max(std::thread::hardware_concurrency(), 1u);
   return options;
 }
+
+namespace {
+/// Where a device's `print` goes too: the C library's standard output, in the order of what the caller prints there.
+class StandardOutput final : public llvm::raw_ostream {
+public:
+  StandardOutput() : raw_ostream(/*unbuffered=*/true) {}
+
+private:
+  void write_impl(const char *text, size_t size) override {
+    std::fwrite(text, 1, size, stdout);
+    written += size;
+  }
+  uint64_t current_pos() const override { return written; }
+
+  uint64_t written = 0;
+};
+} // namespace
 
 static KernelOp findKernel(ModuleOp module, StringRef symbol, std::string &problem) {
   std::string names;
@@ -83,8 +101,10 @@ int32_t tk::cpu::launchProgram(const tkc_cpu_program &program, const uint32_t (&
     return TKC_CPU_E_PARAMS;
   Messages messages;
   const int64_t sides[3] = {grid[0], grid[1], grid[2]};
-  FailureOr<interp::RunReport> report =
-      program.prepared.launch(parameters.arguments, sides, makeOptions());
+  StandardOutput out;
+  interp::Options options = makeOptions();
+  options.out = &out;
+  FailureOr<interp::RunReport> report = program.prepared.launch(parameters.arguments, sides, options);
   problem = messages.text();
   if (failed(report))
     return TKC_CPU_E_UNSUPPORTED;

@@ -121,6 +121,10 @@ static Object describeHostParams(ArrayAttr args) {
   return params.finish();
 }
 
+static bool prints(KernelOp kernel) {
+  return kernel.walk([](PrintOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 static Object describeInterpretedVariant(KernelOp kernel) {
   DictionaryAttr contract = kernel.getContract().getFields();
   Object variant = describeConfiguration(kernel);
@@ -136,7 +140,7 @@ static Object describeInterpretedVariant(KernelOp kernel) {
                              {"coresident", false},
                              {"pdl", nullptr},
                              {"traps", bool(options.getAs<BoolAttr>("asserts"))},
-                             {"prints", false}};
+                             {"prints", prints(kernel)}};
   variant["workspace"] = nullptr;
   variant["tensor_maps"] = Array{};
   variant["params"] = describeHostParams(contract.getAs<ArrayAttr>("args"));

@@ -55,8 +55,7 @@ def phases(tkc, source, count):
     if done.returncode:
         sys.exit(done.stderr)
     took, phase = {}, ""
-    for line in done.stderr.splitlines()[1:]:
-        match = LINE.fullmatch(line)
+    for match in filter(None, map(LINE.fullmatch, done.stderr.splitlines())):
         depth = len(match[2]) // 2
         phase = match[3] if depth <= 1 else phase
         name = phase if depth <= 1 else phase + ": " + match[3]

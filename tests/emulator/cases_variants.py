@@ -42,7 +42,7 @@ NUMBERS = """kernel k(in x: f32[M, N], in bias: f32[N]?, out y: f32[M, N], n: i3
 {
     let (i, j) = (program_id(0) * 4, program_id(1) * 64)
     var t = x[i +: 4, j +: 64]
-    if bias { t += bias[j +: 64] }
+    if bias { t += bias[j +: 64][None, :] }
     for step in range(0, n) { t = t * 2.0 + step.to(f32) }
     if twice { t *= 2.0 }
     y[i +: 4, j +: 64] = t

@@ -17,6 +17,7 @@ module attributes {tk.phase = "Emitted"} {
 // CHECK-SAME:    specialized = {{\[}}["eq", "a.s1", 1]]
 // CHECK-LABEL: tk.kernel @strides__fact1(
 // CHECK-SAME:    extents = ["M", "N"], kind = "tensor", name = "a", strides = [1, "sn"]
+// CHECK-SAME:    facts = {{\[}}["divides", 16, "a.ptr"], ["divides", 8, "M"], ["divides", 8, "N"],
 // CHECK-SAME:    specialized = {{\[}}["eq", 1, "a.s0"]]
 // CHECK-LABEL: tk.kernel @strides__fact1__any(
 // CHECK-LABEL: tk.kernel @strides__fact2(

@@ -2,7 +2,9 @@
 
 #include "tests/unit/CpuDevice.h"
 #include <cmath>
+#include <cstdio>
 #include <thread>
+#include <unistd.h>
 
 using namespace tk::cpu::test;
 
@@ -26,6 +28,36 @@ TEST_CASE("a kernel works on the caller's memory", "[cpu]") {
   for (size_t i = 0; i < 1000; ++i)
     REQUIRE(z[i] == float(i) + 0.5f);
   CHECK(z[1000] == -1.0f);
+}
+
+/// What `work` writes to standard output.
+static std::string printedBy(llvm::function_ref<void()> work) {
+  std::fflush(stdout);
+  int kept = dup(STDOUT_FILENO);
+  std::FILE *file = std::tmpfile();
+  dup2(fileno(file), STDOUT_FILENO);
+  work();
+  std::fflush(stdout);
+  dup2(kept, STDOUT_FILENO);
+  close(kept);
+  std::string text(size_t(std::ftell(file)), ' ');
+  std::rewind(file);
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  return text;
+}
+
+TEST_CASE("a kernel prints to standard output, instance by instance", "[cpu]") {
+  Loaded loud(R"(
+kernel loud(in x: i32[N], n: i32) @grid(N) {
+    let i = program_id(0)
+    if x[i] > 0 { print("x and n: ", x[i], n) }
+})");
+  std::vector<int32_t> x = {7, 0, 9};
+  std::string text = printedBy([&] {
+    CHECK(loud.launch(3, Params().vector(x).scalar(int32_t(5))) == TKC_CPU_OK);
+  });
+  CHECK(text == "(0, 0, 0) x and n: 7 5\n(2, 0, 0) x and n: 9 5\n");
 }
 
 TEST_CASE("rows are reduced as `tkc run` reduces them", "[cpu]") {
