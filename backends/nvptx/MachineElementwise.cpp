@@ -24,6 +24,12 @@ static Operation *behindShapes(Value tile) {
 /// Whether the tile's elements are coordinates and a constant.
 bool Machine::isRange(Value tile) { return isa_and_nonnull<ArangeOp>(behindShapes(tile)); }
 
+/// Sums and differences of two such numbers fit i32.
+static bool isSmall(Interval range) {
+  constexpr int64_t limit = int64_t(1) << 30;
+  return range.within(-limit, limit - 1);
+}
+
 /// Whether they are sums of such ranges, times scalars too.
 bool Machine::isOfRanges(Value tile) { return isRange(tile) || ofRanges.contains(behindShapes(tile)); }
 
@@ -51,31 +57,37 @@ bool Machine::foldStride(Operation *op) {
   return true;
 }
 
-/// The sum of two such offsets, part by part. True when done.
+/// The sum of two such offsets, part by part, or the difference of two ranges, as columns less rows. True when done.
 bool Machine::foldSum(Operation *op) {
+  bool subtracts = isa<arith::SubIOp>(op);
   if (!isOfRanges(op->getOperand(0)) || !isOfRanges(op->getOperand(1)))
     return false;
   std::map<std::pair<void *, void *>, Value> sums;
   auto sum = [&](Value x, Value y) {
-    if (!x || !y)
+    if (!y || (!x && !subtracts))
       return x ? x : y;
     Value &known = sums[{x.getAsOpaquePointer(), y.getAsOpaquePointer()}];
-    if (!known)
+    if (!known && subtracts)
+      known = LLVM::SubOp::create(builder, loc, x ? x : integer(0, 32), y, kNoWrap);
+    else if (!known)
       known = LLVM::AddOp::create(builder, loc, x, y, kNoWrap);
     return known;
   };
   Tile result;
   for (auto [x, y] : llvm::zip(tiles[op->getOperand(0)], tiles[op->getOperand(1)]))
-    result.push_back({sum(x.var, y.var), x.imm + y.imm, sum(x.uniform, y.uniform)});
+    result.push_back({sum(x.var, y.var), subtracts ? x.imm - y.imm : x.imm + y.imm, sum(x.uniform, y.uniform)});
   tiles[op->getResult(0)] = std::move(result);
   return true;
 }
 
-/// A sum or product of an i32 tile whose elements keep apart what registers differ in. True when done.
+/// A sum, difference or product of an i32 tile whose elements keep apart what registers differ in. True when done.
 bool Machine::foldOffset(Operation *op) {
-  if (!isa<arith::AddIOp, arith::MulIOp>(op) || !isa<RankedTensorType>(op->getResult(0).getType()) ||
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) || !isa<RankedTensorType>(op->getResult(0).getType()) ||
       !elementTypeOf(op->getResult(0).getType()).isInteger(32))
     return false;
+  if (isa<arith::SubIOp>(op))
+    return isRange(op->getOperand(0)) && isRange(op->getOperand(1)) && isSmall(known.range(op->getResult(0))) && foldSum(op) &&
+           ofRanges.insert(op).second;
   if (exactOffsets.contains(op) && (isa<arith::MulIOp>(op) ? foldStride(op) : foldSum(op)))
     return ofRanges.insert(op).second;
   const Tile &a = tiles[op->getOperand(0)], &b = tiles[op->getOperand(1)];
@@ -123,16 +135,22 @@ SmallVector<unsigned> Machine::firstAlike(Value tile) {
 }
 
 /// Coordinates against a limit that all threads share: a register's constant is taken off the limit, so that all
-/// registers compare one coordinate and none has one of its own over a loop. True when done.
+/// registers compare one coordinate and none has one of its own over a loop. Differences of coordinates have more
+/// constants than coordinates: there the thread's part is taken off, and the constants are compared with what is
+/// left. True when done.
 bool Machine::foldCompare(Operation *op) {
   auto compare = dyn_cast<arith::CmpIOp>(op);
   auto splat = compare ? compare.getRhs().getDefiningOp<SplatOp>() : SplatOp();
-  if (!splat || !isRange(compare.getLhs()) || !elementTypeOf(splat.getType()).isInteger(32) ||
+  bool isDifference = compare && isa_and_nonnull<arith::SubIOp>(behindShapes(compare.getLhs())) && isOfRanges(compare.getLhs());
+  if (!splat || !(isDifference || isRange(compare.getLhs())) || !elementTypeOf(splat.getType()).isInteger(32) ||
       compare.getPredicate() >= arith::CmpIPredicate::ult)
     return false;
   Interval limits = known.range(splat.getValue());
   const Tile &range = tiles[compare.getLhs()];
-  if (!llvm::all_of(range, [&](const Element &e) { return e.var && e.imm >= 0 && limits.lo - e.imm >= INT32_MIN; }))
+  auto fits = [&](const Element &e) {
+    return e.var && (isDifference ? isSmall(limits) : e.imm >= 0 && limits.lo - e.imm >= INT32_MIN);
+  };
+  if (!llvm::all_of(range, fits))
     return false;
   std::map<std::pair<void *, int64_t>, Value> results;
   Tile result;
@@ -140,10 +158,11 @@ bool Machine::foldCompare(Operation *op) {
     const Element &element = range[first];
     Value &value = results[{element.var.getAsOpaquePointer(), element.imm}];
     if (!value) {
-      Value limit = scalar(splat.getValue());
-      if (element.imm)
-        limit = LLVM::SubOp::create(builder, loc, limit, integer(element.imm, 32));
-      value = this->compare(op, {element.var, limit});
+      Value limit = scalar(splat.getValue()), number = integer(element.imm, 32);
+      if (isDifference)
+        value = this->compare(op, {number, once<LLVM::SubOp>(limit, element.var, kNoWrap)});
+      else
+        value = this->compare(op, {element.var, element.imm ? LLVM::SubOp::create(builder, loc, limit, number).getResult() : limit});
     }
     result.push_back({value, 0});
   }
