@@ -2,8 +2,9 @@
 //
 // Requires: phase LaidOut, loops pipelined.
 // Ensures:  where the tiles that are alive while a loop's elements meet in a reduction need more registers
-//           than a thread has, those that follow from shared memory are computed again behind the
-//           reduction, and those that the loop does not change are kept in shared memory.
+//           than a thread has, loads that are used only behind the reduction begin behind it, tiles that
+//           follow from shared memory are computed again there, and those that the loop does not change
+//           are kept in shared memory.
 // Fails:    never.
 //
 //   scf.for ... {
@@ -66,10 +67,12 @@ private:
   SmallVector<Operation *> meetings();
   SmallVector<Value> aliveOver(Operation *meeting);
   bool isUsedAfter(Value value, Operation *meeting);
+  Operation *firstUseBehind(Value value, Operation *place);
   bool collectChain(Value value, SmallVectorImpl<Operation *> &chain);
   void recompute(Value value, ArrayRef<Operation *> chain, Operation *meeting);
   bool recomputeBest(Operation *meeting, ArrayRef<Value> alive);
   bool keepBest(ArrayRef<Value> alive);
+  bool sinkLoad(Operation *meeting, ArrayRef<Value> alive);
   void keep(Value value);
 
   scf::ForOp loop;
@@ -88,10 +91,7 @@ SmallVector<Operation *> Body::meetings() {
 }
 
 bool Body::isUsedAfter(Value value, Operation *meeting) {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    Operation *here = block.findAncestorOpInBlock(*user);
-    return here && meeting->isBeforeInBlock(here);
-  });
+  return firstUseBehind(value, meeting);
 }
 
 /// Tiles in registers while the reduction runs: made before and used behind it, or made before the loop.
@@ -140,14 +140,36 @@ bool Body::collectChain(Value value, SmallVectorImpl<Operation *> &chain) {
   return true;
 }
 
-/// Computes the value again before its first use behind the reduction, for all uses there.
-void Body::recompute(Value value, ArrayRef<Operation *> chain, Operation *meeting) {
+Operation *Body::firstUseBehind(Value value, Operation *place) {
   Operation *first = nullptr;
   for (Operation *user : value.getUsers()) {
     Operation *here = block.findAncestorOpInBlock(*user);
-    if (here && meeting->isBeforeInBlock(here) && (!first || here->isBeforeInBlock(first)))
+    if (here && place->isBeforeInBlock(here) && (!first || here->isBeforeInBlock(first)))
       first = here;
   }
+  return first;
+}
+
+/// A load that nobody waits for before the reduction begins behind it: its tile has to be in registers anyway, but not
+/// beside those that the reduction takes.
+bool Body::sinkLoad(Operation *meeting, ArrayRef<Value> alive) {
+  for (Value value : alive) {
+    auto load = value.getDefiningOp<tkg::LoadOp>();
+    bool waits = load && llvm::all_of(value.getUsers(), [&](Operation *user) {
+      Operation *here = block.findAncestorOpInBlock(*user);
+      return here && meeting->isBeforeInBlock(here);
+    });
+    if (!waits || load->getBlock() != &block || !load.getReadonly())
+      continue;
+    load->moveBefore(firstUseBehind(value, meeting));
+    return true;
+  }
+  return false;
+}
+
+/// Computes the value again before its first use behind the reduction, for all uses there.
+void Body::recompute(Value value, ArrayRef<Operation *> chain, Operation *meeting) {
+  Operation *first = firstUseBehind(value, meeting);
   OpBuilder builder(first);
   IRMapping mapping;
   for (Operation *op : chain)
@@ -240,7 +262,7 @@ void Body::relieve() {
       int64_t words = 0;
       for (Value value : alive)
         words += registerWords(value);
-      if (words <= budget || (!recomputeBest(meeting, alive) && !keepBest(alive)))
+      if (words <= budget || (!sinkLoad(meeting, alive) && !recomputeBest(meeting, alive) && !keepBest(alive)))
         break;
     }
 }

@@ -84,6 +84,50 @@ void Machine::storeElements(Value pointer, Value predicate, ArrayRef<Value> elem
   LLVM::StoreOp::create(builder, loc, vectorOf(words), pointer, align);
 }
 
+namespace {
+/// A 64-bit offset of rows at a stride: (lane + number) x stride + rest. Lane and rest may be null.
+struct RowOffset {
+  int64_t number;
+  Value stride, lane, rest;
+
+  /// What rows have in common that differ in their number.
+  auto family() const {
+    return std::tuple(stride.getAsOpaquePointer(), lane.getAsOpaquePointer(), rest.getAsOpaquePointer());
+  }
+};
+} // namespace
+
+static std::optional<RowOffset> rowOffset(const Element &offset) {
+  if (!offset.var || !offset.var.getType().isInteger(64) || offset.imm || offset.uniform)
+    return std::nullopt;
+  RowOffset row{0, {}, {}, {}};
+  auto product = offset.var.getDefiningOp<LLVM::MulOp>();
+  if (auto sum = offset.var.getDefiningOp<LLVM::AddOp>()) {
+    product = sum.getLhs().getDefiningOp<LLVM::MulOp>();
+    row.rest = sum.getRhs();
+  }
+  if (!product)
+    return std::nullopt;
+  row.stride = product.getRhs();
+  Value place = product.getLhs(); // as extendRange makes it
+  APInt number;
+  if (auto sum = place.getDefiningOp<LLVM::AddOp>(); sum && matchPattern(sum.getRhs(), m_ConstantInt(&number)))
+    row.lane = sum.getLhs();
+  else if (!matchPattern(place, m_ConstantInt(&number)))
+    row.lane = place, number = APInt(64, 0);
+  row.number = number.getSExtValue();
+  return row;
+}
+
+/// An address made from another, which LLVM does not see into: from the same base it would make a product for each row,
+/// which does not depend on the iteration of a loop and keeps two registers of its own all through it.
+static Value stepOn(OpBuilder &builder, Location loc, Value address, Value distance) {
+  return LLVM::InlineAsmOp::create(builder, loc, address.getType(), ValueRange{address, distance}, "add.s64 $0, $1, $2;",
+                                   "=l,l,l", /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
 static bool isPacked(Type tile) { return elementBits(tile) < 8; }
 
 void Machine::lowerLoad(tkg::LoadOp op) {
@@ -94,13 +138,25 @@ void Machine::lowerLoad(tkg::LoadOp op) {
   Value base = scalar(op.getBase()), fill = op.getFill() ? scalar(op.getFill()) : Value();
   int64_t vector = op.getVector();
   AccessKind kind{op.getReadonly(), false, op.getCacheAttr(), op.getEvictAttr()};
+  Type pointee = op.getBase().getType().getPointee();
+  int64_t bytes = elementBits(pointee) / 8;
+  std::map<std::tuple<const void *, const void *, const void *>, std::pair<int64_t, Value>> rows; // the last of each family
   Tile result(layout.numRegisters());
   for (int64_t first = 0; first < layout.numRegisters(); first += vector) {
     Value predicate = op.getMask() ? reg(op.getMask(), first) : Value();
     predicate = andOf(predicate, validity(layout, first));
-    Value address = pointer(base, tiles[op.getOffset()][first], op.getBase().getType().getPointee());
-    SmallVector<Value> elements =
-        loadElements(address, predicate, fill, type, vector, kind);
+    const Element &offset = tiles[op.getOffset()][first];
+    Value address;
+    std::optional<RowOffset> row = rowOffset(offset);
+    auto before = row ? rows.find(row->family()) : rows.end();
+    if (before != rows.end())
+      address = stepOn(builder, loc, before->second.second,
+                       once<LLVM::MulOp>(row->stride, integer((row->number - before->second.first) * bytes, 64)));
+    else
+      address = pointer(base, offset, pointee);
+    if (row)
+      rows[row->family()] = {row->number, address};
+    SmallVector<Value> elements = loadElements(address, predicate, fill, type, vector, kind);
     for (int64_t i = 0; i < vector; ++i)
       result[first + i] = {elements[i], 0};
   }

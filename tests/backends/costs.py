@@ -2,7 +2,8 @@
 
     costs.py --tkc=PATH --tk-opt=PATH [--ptxas=PATH] [--write]
 
-Each kernel of examples/ and of tests/frontend/kernels/ is compiled at its default configuration. Counted
+Each kernel of examples/ and of tests/frontend/kernels/ is compiled at its default configuration, causal
+attention at all it is tuned over and in its general variant too. Counted
 are barriers, conversions by means (renamed registers, shuffles, through shared memory) and bank
 conflicts (wavefronts of a warp beyond those that accesses of that width need) as `tk-opt
 --tk-count-costs` has them, bytes of shared memory and, of the examples with an assembler of the version
@@ -30,6 +31,8 @@ TILES = {"BM": 64, "BN": 64, "BK": 32}
 # Values of compile-time parameters that have no default.
 GIVEN = {"fused-moe": {"TOPK": 2, **TILES}, "strides": TILES, "w4a16": TILES, "sketch": {"BLOCK": 1024},
          "topk-gating": {"E": 64, "K": 4}}
+# The configurations of causal attention by the size of a head: those whose sums fit in registers.
+CAUSAL = {64: (0, 1, 2), 128: (0, 1, 2), 256: (2,)}
 
 
 def sources():
@@ -38,6 +41,10 @@ def sources():
         if name.endswith(".tk"):
             for target in ("sm_90a", "sm_80"):
                 yield "examples/" + name, target, []
+    for size, configurations in CAUSAL.items():
+        for number in configurations:
+            yield ("examples/06_attention.tk", "sm_90a",
+                   ["-k", "attention", f"-DD={size}", "-DCAUSAL=true", f"--config={number}"])
     folder = os.path.join("tests", "frontend", "kernels")
     for name in sorted(os.listdir(os.path.join(ROOT, folder))):
         given = {"T": "f16", **GIVEN.get(name[: -len(".tk")], {})}
@@ -55,23 +62,23 @@ def run(command, **how):
 
 
 def counted(tools, source, target, options):
-    """Rows by kernel; the general variant of a kernel is its slow path and left out."""
+    """Rows by kernel; the general variant of a kernel is its slow path and left out, but for those of CAUSAL."""
     block = run([tools.tkc, source, "--emit=tkg", "--target=" + target, "-o", "-", *options])
     text = run([tools.tk_opt, "--tk-count-costs", "-"], input=block)
     rows = {}
     for match in KERNEL.finditer(text):
-        if match[1].endswith("__any"):
+        if match[1].endswith("__any") and "-DCAUSAL=true" not in options:
             continue
         numbers = {name: int(count) for name, count in re.findall(r"(\w+) = (\d+) : i64", match[0])}
         rows[match[1]] = [numbers.get(name, 0) for name in COLUMNS[:5]] + [numbers.get("shared_bytes", 0)]
     return rows
 
 
-def assembled(tools, source, target):
+def assembled(tools, source, target, options):
     """Registers and spilled bytes by kernel."""
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "k.cubin")
-        run([tools.tkc, source, "--target=" + target, "--ptxas=" + tools.ptxas, "-o", output])
+        run([tools.tkc, source, "--target=" + target, "--ptxas=" + tools.ptxas, "-o", output, *options])
         with open(output + ".json", encoding="utf-8") as description:
             kernels = json.load(description)["kernels"]
     result = {}
@@ -86,7 +93,8 @@ def measure(tools, with_registers):
     def rows_of(case):
         source, target, options = case
         rows = counted(tools, source, target, options)
-        extra = assembled(tools, source, target) if with_registers and target == "sm_90a" and not options else {}
+        is_example = source.startswith("examples/") and target == "sm_90a"
+        extra = assembled(tools, source, target, options) if with_registers and is_example else {}
         name = os.path.basename(source)
         return {f"{name} {kernel} {target}": row + extra.get(kernel, []) for kernel, row in rows.items()}
     table = {}

@@ -85,8 +85,18 @@ def example(file, kernel, shape, options=(), dtype="f32", **scalars):
                 placements, path=os.path.join(EXAMPLES, file))
 
 
+def attention(length, block, keys, warps_of_block):
+    """Causal, with a tail of rows and of keys."""
+    random = random_for("attention")
+    arrays = {name: random.standard_normal((1, 2, length, 32)).astype(np.float16) for name in "qkv"}
+    arrays.update(o=zeros("f16", 1, 2, length, 32), lse=zeros("f32", 1, 2, length))
+    options = ("-k", "attention", "-D", "D=32", "-D", f"BM={block}", "-D", f"BN={keys}", "-D", "CAUSAL=true")
+    return Case(f"attention {length} {block} {keys}", "", arrays, {"scale": 0.2}, (*options, *warps(warps_of_block)),
+                path=os.path.join(EXAMPLES, "06_attention.tk"))
+
+
 def examples():
-    result = []
+    result = [attention(50, 32, 16, 2), attention(40, 16, 32, 1)]
     for extent in (33, 1000, 2048):
         result.append(example("01_vector_add.tk", "vector_add", (extent,)))
         result.append(example("01_vector_add.tk", "vector_add_ptr", (extent,), n=extent))

@@ -145,3 +145,34 @@ tk.kernel @written_in_between(%x: !tk.ptr<f16, 0>, %y: !tk.ptr<f16, 1>, %n: i64)
   }
   tk.return
 }
+
+// A load that is used only behind the reduction begins behind it.
+// CHECK-LABEL: tk.kernel @loaded_too_early(
+// CHECK:         tkg.reduce
+// CHECK:         %[[L:.*]] = tkg.load %{{.*}}[%{{.*}}] readonly
+// CHECK-NEXT:    arith.addf %{{.*}}, %[[L]]
+// ROOMY-LABEL: tk.kernel @loaded_too_early(
+// ROOMY:         scf.for
+// ROOMY:         %[[L:.*]] = tkg.load
+// ROOMY:         tkg.reduce
+// ROOMY:         arith.addf %{{.*}}, %[[L]]
+tk.kernel @loaded_too_early(%x: !tk.ptr<f32, 0>, %y: !tk.ptr<f32, 1>, %n: i64) attributes {contract = #contract} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %o = tk.arange 0 : tensor<256xi32, #A>
+  %zero = arith.constant dense<0.0> : tensor<256xf32, #A>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zero) -> (tensor<256xf32, #A>) : i64 {
+    %p = tk.ptr_add %x, %i : !tk.ptr<f32, 0>, i64
+    %l = tkg.load %p[%o] readonly : !tk.ptr<f32, 0>, tensor<256xi32, #A> -> tensor<256xf32, #A>
+    %s = tkg.reduce %sum axis 0 order any : tensor<256xf32, #A> -> f32 {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      tkg.yield %c : f32
+    }
+    %t = tk.splat %s : f32 -> tensor<256xf32, #A>
+    %m = arith.addf %t, %l : tensor<256xf32, #A>
+    scf.yield %m : tensor<256xf32, #A>
+  }
+  tkg.store %r, %y[%o] : tensor<256xf32, #A>, !tk.ptr<f32, 1>, tensor<256xi32, #A>
+  tk.return
+}
