@@ -40,6 +40,7 @@ class Case:
     transposed: tuple = ()  # names of arrays of two axes that lie in memory column by column
     taken: tuple = ()  # for each placement: what the variant that a launch takes is for, as its id says
     serial: bool = False  # the result depends on the order of the instances, which a GPU does not keep
+    backwards: bool = False  # instances wait for later ones: one after the other, the last has to come first
 
 
 def random_for(name):

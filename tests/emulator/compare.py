@@ -21,6 +21,7 @@ import numpy as np
 
 import cases
 import cases_edges
+import cases_examples
 import cases_memory
 import cases_ranges
 import cases_reports
@@ -37,7 +38,8 @@ MEMORY_BYTES = 1 << 22
 MULTIPROCESSORS = 4
 GROUPS = {**cases.GROUPS, **cases_memory.GROUPS, **cases_edges.GROUPS, **cases_ranges.GROUPS,
           **moves.GROUPS, **conversion_cases.GROUPS, **function_cases.GROUPS, **product_cases.GROUPS,
-          **cases_strips.GROUPS, **cases_reports.GROUPS, **cases_variants.GROUPS}
+          **cases_strips.GROUPS, **cases_reports.GROUPS, **cases_variants.GROUPS,
+          **cases_examples.GROUPS}
 PACKED = ("i4", "u4", "f4e2m1")  # two elements a byte
 FLOAT_SCALARS = ("f16", "f32", "f64")
 
@@ -136,7 +138,8 @@ class Comparison:
             array = array.astype(bool) if self.dtype(name) == "i1" else array
             np.save(self.file(f"{name}.in.npy"), array)
             if "[" not in name:
-                arguments.append(f"{name}=@" + self.file(f"{name}.in.npy"))
+                turned = ":T" if name in self.case.transposed else ""
+                arguments.append(f"{name}=@" + self.file(f"{name}.in.npy") + turned)
             arguments += ["--out", f"{name}=@" + self.file(f"{name}.out.npy"),
                           "--bound", f"{name}=@" + self.file(f"{name}.bound.npy")]
         for name, value in self.case.arrays.items():
@@ -157,7 +160,7 @@ class Comparison:
         for name, array in self.arrays().items():
             turned = name in self.case.transposed
             array = array.T if turned else array
-            gap = padding if array.ndim == 2 else 0
+            gap = padding if array.ndim == 2 and "[" not in name else 0  # behind a table rows are dense
             columns = array.shape[-1] if array.ndim else 1
             row_bytes = columns * array.itemsize
             pitch = row_bytes + gap * array.itemsize
@@ -165,26 +168,33 @@ class Comparison:
             data = np.full((rows, pitch), 0xAB, np.uint8)
             data[:, :row_bytes] = np.frombuffer(array.tobytes(), np.uint8).reshape(rows, row_bytes)
             valid = np.broadcast_to(np.arange(pitch) < row_bytes, data.shape)
-            address = memory.add((data.ravel(), valid.ravel()), offset * array.itemsize)
-            end = address - memory.base + data.size
-            if end % 2 and self.dtype(name) in PACKED:  # half of its last byte is changed in two bytes at once
-                memory.valid[end] = True
+            address = memory.add((data.ravel(), valid.ravel()), offset * array.itemsize, self.dtype(name) in PACKED)
             placed[name] = Placed(address, row_bytes, pitch, rows, array.itemsize if turned else 0)
             names[f"{name}.ptr"] = address
             if "[" not in name:
                 self.bind(name, array.T if turned else array, pitch // array.itemsize, names)
         for name, value in self.case.arrays.items():
-            if value is None:
-                self.bind_absent(name, names)
-            elif isinstance(value, list):
+            if isinstance(value, list):
                 table = np.array([names[f"{name}[{index}].ptr"] for index in range(len(value))],
                                  np.uint64).view(np.uint8)
                 names[f"{name}.ptr"] = memory.add((table, np.ones(table.size, bool)))
+        for argument in self.kernel["args"]:
+            if self.case.arrays.get(argument["name"]) is None and argument["name"] not in names:
+                self.bind_absent(argument, memory, names)
         return placed, names
 
-    def bind_absent(self, name, names):
-        """An argument that is not given: null, and of no extent."""
-        argument = self.argument(name)
+    def bind_absent(self, argument, memory, names):
+        """An argument that is not given: a scalar's default, workspace, or null and of no extent."""
+        name = argument["name"]
+        if argument["kind"] == "scalar":
+            names[name] = argument["default"]
+            return
+        if argument["access"] == "scratch":
+            extents = [int(evaluate(extent, names)) for extent in argument["extents"]]
+            data = np.full(math.prod(extents) * cases.zeros(argument["dtype"]).itemsize,
+                           0 if argument.get("zeroed") else ptx.POISON, np.uint8)
+            names[f"{name}.ptr"] = memory.add((data, np.ones(data.size, bool)))
+            return
         names[f"{name}.ptr"] = 0
         for axis, pair in enumerate(zip(argument.get("extents", ()), argument.get("strides", ()))):
             names[f"{name}.e{axis}"] = names[f"{name}.s{axis}"] = 0
@@ -237,10 +247,10 @@ class Comparison:
                       for item in variant["params"]["list"]]
         grid = [int(evaluate(extent, names)) for extent in variant["grid"]]
         try:
-            machine.launch(parameters, grid, variant["block"][0])
+            machine.launch(parameters, grid, variant["block"][0], self.case.backwards)
         except (ptx.Fault, NotImplementedError) as error:
             return [repr(error)]
-        problems = list(memory.problems)[:4]
+        problems = memory.faults()[:4]
         for name in self.arrays():
             problems += self.differences(name, placed[name].contents(memory))
         return problems
@@ -270,6 +280,9 @@ class Comparison:
     def problems(self, seeds):
         """Every variant, seed and placement; yields what is wrong and where."""
         self.interpret()
+        yield from self.problems_of_runs(seeds)
+
+    def problems_of_runs(self, seeds):
         for variant in self.kernel["variants"]:
             seeds_of_variant = seeds if variant["block"][0] > ptx.LANES else seeds[:1]
             for seed in seeds_of_variant:

@@ -24,6 +24,7 @@ GUARD_BYTES = 1024
 STEPS_OF_BLOCK = 400_000
 SWITCHING = (0.02, 0.0, 0.3)  # how probable it is that another warp goes on, by seed
 POISON = 0xCD  # fills shared memory, which may be read before it is written, but not matter
+BEHIND = 0xAB  # what a byte behind an array holds that is changed together with the array's last one
 SEVERAL = 255  # stands for more warps than one
 DECLARATIONS = (".reg", ".pragma", ".loc", ".file", ".local", ".param")
 
@@ -109,14 +110,15 @@ class Memory:
         self.atomic_time, self.changer = np.zeros(size, np.int64), np.zeros(size, np.uint8)
         self.look_time, self.looker = np.zeros(size, np.int64), np.zeros(size, np.uint8)
         self.used = GUARD_BYTES
-        self.problems = {}
+        self.problems, self.behind = {}, []
 
     def report(self, problem, text):
         self.problems.setdefault(f"{problem}: {text}", None)
 
-    def add(self, rows, offset=0):
+    def add(self, rows, offset=0, packed=False):
         """Places the rows of a matrix of bytes, those beyond `rows.mask` untouchable; returns
-        the address, which is `offset` past a multiple of 256."""
+        the address, which is `offset` past a multiple of 256. Of `packed` elements half a byte is changed
+        in two bytes at once: the one behind an odd last one may be touched, and must keep what it holds."""
         data, valid = rows
         start = -(-self.used // 256) * 256 + offset
         self.used = start + data.size + GUARD_BYTES
@@ -124,7 +126,16 @@ class Memory:
             raise Fault("the machine has too little memory")
         self.data[start : start + data.size] = data
         self.valid[start : start + data.size] = valid
+        end = start + data.size
+        if packed and end % 2:
+            self.data[end], self.valid[end] = BEHIND, True
+            self.behind.append(end)
         return self.base + start
+
+    def faults(self):
+        """What went wrong, in words."""
+        changed = [place for place in self.behind if self.data[place] != BEHIND]
+        return [*self.problems, *(f"the byte behind an array is changed, at {place}" for place in changed)]
 
     def bytes_at(self, address, size):
         return self.data[address - self.base :][:size]
@@ -446,15 +457,14 @@ class Machine:
         """A number for the time between two barriers of one block, never zero."""
         return (self.blocks << 32) + warp.barriers
 
-    def launch(self, parameters, grid, threads):
+    def launch(self, parameters, grid, threads, backwards=False):
         """`parameters` are the bits of each parameter."""
         if threads % LANES or len(parameters) != len(self.program.parameters):
             raise Fault("the launch does not fit the entry")
         self.parameters = dict(zip(self.program.parameters, parameters))
-        for z in range(grid[2]):
-            for y in range(grid[1]):
-                for x in range(grid[0]):
-                    self.run_block((x, y, z), grid, threads)
+        blocks = [(x, y, z) for z in range(grid[2]) for y in range(grid[1]) for x in range(grid[0])]
+        for block in reversed(blocks) if backwards else blocks:
+            self.run_block(block, grid, threads)
 
     def run_block(self, block, grid, threads):
         self.blocks += 1

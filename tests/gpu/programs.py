@@ -14,7 +14,6 @@ PACKED = compare.PACKED
 FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 BYTES = {"i1": 1, "bf16": 2, "e8m0": 1, **dict.fromkeys(PACKED, 0.5)}
 MULTIPROCESSORS = 132
-BEHIND = np.uint8(0xAB)
 
 
 class TooMuchShared(Exception):
@@ -47,13 +46,9 @@ class Program:
         self.after = np.fromfile(stem + ".after", np.uint8)
 
     def contents(self, tensor, image):
-        """A tensor's bytes as they lie in memory. Half a byte is changed in two bytes at once, so that an odd last
-        one has another behind it, which must keep what it holds."""
+        """A tensor's bytes as they lie in memory."""
         data = image[tensor["at"] : tensor["at"] + tensor["bytes"]]
-        if tensor["dtype"] not in PACKED:
-            return data
-        data = packed(data)
-        return np.append(data, BEHIND) if data.size % 2 else data
+        return packed(data) if tensor["dtype"] in PACKED else data
 
     def room(self):
         return self.before.size + 4096 * (len(self.tensors) + 1)
@@ -64,7 +59,9 @@ class Program:
         placed = {}
         for tensor in self.tensors:
             data, name = self.contents(tensor, self.before), tensor["name"]
-            address = memory.add((data, np.ones(data.size, bool))) if data.size else memory.base
+            address = memory.base
+            if data.size:
+                address = memory.add((data, np.ones(data.size, bool)), packed=tensor["dtype"] in PACKED)
             argument = next((arg for arg in kernel["args"] if arg["name"] == name), {})
             absent = tensor["absent"]
             placed[name] = (address, data.size)
@@ -101,7 +98,7 @@ class OnDevice:
     """Runs cubins, and PTX of targets that the driver compiles."""
 
     def kind(self, target):
-        return "cubin" if target == differential.NATIVE else "ptx"
+        return differential.the_driver().kind(target)
 
     def memory(self, room):
         return differential.DeviceMemory(room)
@@ -160,7 +157,7 @@ def run(engine, program, kernel, image):
         if all(grid):
             engine.launch(image, variant, grid, values, memory)
         ran += 1
-        problems += [f"{variant['id']}: {problem}" for problem in memory.problems]
+        problems += [f"{variant['id']}: {problem}" for problem in memory.faults()]
         for tensor, got, wanted in program.outputs(memory, placed):
             problems += [f"{variant['id']}: {problem}" for problem in differences(tensor, got, wanted)]
             left.append(got.tobytes())

@@ -548,4 +548,5 @@ def gemm_any(rng, size):
     return Case(args, dict(c=wa @ wb + (wr if res else 0)), ["BM=16", "BN=32", "BK=16"], rtol=5e-3, atol=5e-3)
 
 
-main()
+if __name__ == "__main__":
+    main()
