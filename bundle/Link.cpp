@@ -120,7 +120,8 @@ bool Linker::addVariant(LinkedKernel &kernel, LinkedVariant variant) {
     return true;
   return differ(
       kernel.input, kernel.variants.back().input,
-      llvm::formatv("kernel `{0}` gets more than {1} variants", name, bundle_format::kMaxVariants));
+      llvm::formatv("kernel `{0}` gets more than {1} variants: each target, configuration and fact of @variants makes some",
+                    name, bundle_format::kMaxVariants));
 }
 
 bool Linker::addKernel(const std::string &input, Object kernel,

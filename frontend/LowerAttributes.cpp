@@ -50,25 +50,48 @@ Attribute Lowerer::valueAttr(const Val &value) {
   }
 }
 
-/// Of @variants: each is compiled twice.
+/// A condition of the host with its text; nothing for one that is known, whose value `known` gets.
+DictionaryAttr Lowerer::readCondition(const ast::Expr *expr, std::optional<bool> &known) {
+  Attribute condition = hostExpr(expr);
+  if (auto number = dyn_cast_or_null<IntegerAttr>(condition))
+    known = number.getInt() != 0;
+  if (!condition || known)
+    return {};
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr("expr", condition),
+       builder.getNamedAttr("text", builder.getStringAttr(source.getText(expr->range)))});
+}
+
+ArrayAttr Lowerer::readRequire(const ast::Attribute &attr) {
+  SmallVector<Attribute> entries;
+  for (const ast::Expr *expr : attr.args) {
+    std::optional<bool> known;
+    if (DictionaryAttr entry = readCondition(expr, known))
+      entries.push_back(entry);
+    if (known == false)
+      error<diag::RequireFalse>(expr->range, source.getText(expr->range).str(), kernel.decl->name.text);
+  }
+  return builder.getArrayAttr(entries);
+}
+
+/// Of @variants: each adds two variants, and a description has at most 256 of all configurations.
 static constexpr size_t kMostFacts = 16;
 
-ArrayAttr Lowerer::readRequire(const ast::Attribute &attr, ArrayRef<ast::Expr *> exprs) {
+/// The facts by their number in the source. One that is known chooses nothing.
+ArrayAttr Lowerer::readFacts(const ast::Attribute &attr) {
+  auto *list = attr.args.size() == 1 ? dyn_cast<ast::List>(attr.args[0]) : nullptr;
+  if (!list || list->elements.size() > kMostFacts) {
+    error<diag::BadAttribute>(attr.range, attr.name.text, "takes one list of up to 16 facts");
+    return builder.getArrayAttr({});
+  }
   SmallVector<Attribute> entries;
-  for (const ast::Expr *expr : exprs) {
-    Attribute condition = hostExpr(expr);
-    if (!condition)
+  for (auto [index, expr] : llvm::enumerate(list->elements)) {
+    std::optional<bool> known;
+    NamedAttrList entry(readCondition(expr, known));
+    if (entry.empty())
       continue;
-    std::string text = source.getText(expr->range).str();
-    if (auto number = dyn_cast<IntegerAttr>(condition)) {
-      // A fact of @variants that is known chooses nothing.
-      if (number.getInt() == 0 && attr.name.text == "require")
-        error<diag::RequireFalse>(expr->range, text, kernel.decl->name.text);
-      continue;
-    }
-    entries.push_back(
-        builder.getDictionaryAttr({builder.getNamedAttr("expr", condition),
-                                   builder.getNamedAttr("text", builder.getStringAttr(text))}));
+    entry.set("index", builder.getI64IntegerAttr(int64_t(index)));
+    entries.push_back(entry.getDictionary(builder.getContext()));
   }
   return builder.getArrayAttr(entries);
 }
@@ -219,7 +242,7 @@ void Lowerer::readAttributes(NamedAttrList &fields) {
     if (name == "grid")
       readGrid(attr, fields, require);
     else if (name == "require")
-      llvm::append_range(require, readRequire(attr, attr.args));
+      llvm::append_range(require, readRequire(attr));
     else if (name == "numerics")
       readNumerics(attr, fields);
     else if (name == "tune")
@@ -230,13 +253,9 @@ void Lowerer::readAttributes(NamedAttrList &fields) {
       readInstances(attr, fields);
     else if (name == "deterministic")
       fields.set(name, builder.getBoolAttr(true));
-    else if (name == "variants") {
-      auto *list = attr.args.size() == 1 ? dyn_cast<ast::List>(attr.args[0]) : nullptr;
-      if (list && list->elements.size() <= kMostFacts)
-        fields.set(name, readRequire(attr, list->elements));
-      else
-        error<diag::BadAttribute>(attr.range, name, "takes one list of up to 16 facts");
-    } else if (name == "cooperative") {
+    else if (name == "variants")
+      fields.set(name, readFacts(attr));
+    else if (name == "cooperative") {
       fields.set(name, builder.getBoolAttr(true));
       if (!attr.args.empty() || !attr.namedArgs.empty())
         error<diag::BadAttribute>(attr.range, name, "takes no arguments");

@@ -133,7 +133,9 @@ private:
   // --- LowerAttributes.cpp: the contract -----------------------------------------
   ContractAttr buildContract();
   void readAttributes(mlir::NamedAttrList &fields);
-  mlir::ArrayAttr readRequire(const ast::Attribute &attr, llvm::ArrayRef<ast::Expr *> exprs);
+  mlir::DictionaryAttr readCondition(const ast::Expr *expr, std::optional<bool> &known);
+  mlir::ArrayAttr readRequire(const ast::Attribute &attr);
+  mlir::ArrayAttr readFacts(const ast::Attribute &attr);
   void readOptions(const ast::Attribute *attr, mlir::NamedAttrList &fields);
   void readNumerics(const ast::Attribute &attr, mlir::NamedAttrList &fields);
   void readTune(const ast::Attribute &attr, mlir::NamedAttrList &fields);

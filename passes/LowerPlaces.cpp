@@ -92,24 +92,28 @@ Value PlaceLowering::laneCoordinate(const Place &place, int64_t axis, Type eleme
   return lanes;
 }
 
-/// Whether side times stride fits a lane offset: by what is known, or by a fact of the fast variant.
+/// Whether side times stride fits a lane offset: by what is known, or by facts of the fast variant.
 bool PlaceLowering::fitsLane(const Place &place, int64_t axis) {
   int64_t width = place.widths[axis], limit = largestLaneOffset(place.shape.size()) / width;
   if (std::optional<int64_t> number = views.knownStride(place.view, axis))
-    return std::abs(*number) <= limit;
+    return *number >= -limit && *number <= limit;
   if (width == 1)
     return true; // the only coordinate is 0
   Attribute expression = views.strideName(place.view, axis);
-  if (expression && scalars.bounds(expression).within(-limit, limit))
-    return true;
   if (!expression)
     return scalars.range(views.stride(builder, loc, place.view, axis)).within(-limit, limit);
-  if (!kernel->hasAttr("facts"))
-    return false;
-  for (auto [op, sign] : {std::pair("le", 1), std::pair("ge", -1)})
+  Interval known = scalars.bounds(expression);
+  bool fits = known.within(-limit, limit);
+  if (fits || !kernel->hasAttr("facts"))
+    return fits;
+  auto add = [&](StringRef op, int64_t number) {
     addedFacts.insert(builder.getArrayAttr(
-        {builder.getStringAttr(op), expression,
-         builder.getI64IntegerAttr(sign * limit)}));
+        {builder.getStringAttr(op), expression, builder.getI64IntegerAttr(number)}));
+  };
+  if (known.hi > limit)
+    add("le", limit);
+  if (known.lo < -limit)
+    add("ge", -limit);
   return true;
 }
 
@@ -240,8 +244,8 @@ void PlaceLowering::lowerPackedWrite(WriteOp write, const Address &at) {
                        write.getEvictAttr(), 1);
 }
 
-/// The dimension of the tile whose elements are known to lie side by side, where that is not the last one. A
-/// tile is accessed along its last axis: with that one last, threads next to each other meet elements next to each other.
+/// The dimension of the tile whose elements are known to lie side by side, where that is not the
+/// last one.
 std::optional<unsigned> PlaceLowering::innerDimension(const Place &place) {
   if (place.gathers() || place.shape.size() < 2 || isPacked(place.view))
     return std::nullopt;
@@ -250,6 +254,23 @@ std::optional<unsigned> PlaceLowering::innerDimension(const Place &place) {
     if (width > 1 && views.knownStride(place.view, axis) == 1)
       inner = place.dims[axis];
   return inner == place.shape.size() - 1 ? std::nullopt : inner;
+}
+
+/// A tile is accessed along its last axis. Makes the inner dimension the last one, so that threads
+/// next to each other meet elements next to each other; returns which it was. Code of `op` follows.
+std::optional<unsigned> PlaceLowering::turnToInner(Operation *op, Place &place) {
+  builder.setInsertionPoint(op);
+  loc = op->getLoc();
+  std::optional<unsigned> inner = innerDimension(place);
+  if (inner)
+    place.turn(*inner);
+  return inner;
+}
+
+/// A value or mask of a place that was turned; null and scalars stay as they are.
+Value PlaceLowering::turned(Value tile, std::optional<unsigned> inner) {
+  auto type = tile ? dyn_cast<RankedTensorType>(tile.getType()) : RankedTensorType();
+  return type && inner ? moved(tile, *inner, type.getRank() - 1) : tile;
 }
 
 /// `tile` with its axis `from` at `to`.
@@ -265,16 +286,8 @@ Value PlaceLowering::moved(Value tile, unsigned from, unsigned to) {
 
 void PlaceLowering::lowerRead(ReadOp read) {
   Place place(read.getView(), read.getIndices(), read.getWidths());
-  builder.setInsertionPoint(read);
-  loc = read.getLoc();
-  unsigned last = place.shape.size() - 1;
-  Value mask = read.getMask();
-  std::optional<unsigned> inner = innerDimension(place);
-  if (inner) {
-    place.turn(*inner);
-    mask = mask && isa<RankedTensorType>(mask.getType()) ? moved(mask, *inner, last) : mask;
-  }
-  Address at = address(read, place, mask, /*narrow=*/true);
+  std::optional<unsigned> inner = turnToInner(read, place);
+  Address at = address(read, place, turned(read.getMask(), inner), /*narrow=*/true);
   if (isPacked(read.getView()))
     return lowerPackedRead(read, at);
   Value result;
@@ -283,7 +296,7 @@ void PlaceLowering::lowerRead(ReadOp read) {
     auto load = tkg::LoadOp::create(builder, loc, type, at.base, at.offset, at.mask,
                                     read.getFill(), isReadonly(read.getView()), read.getCacheAttr(),
                                     read.getEvictAttr(), 1);
-    result = inner ? moved(load.getResult(), last, *inner) : load.getResult();
+    result = inner ? moved(load.getResult(), place.shape.size() - 1, *inner) : load.getResult();
   } else {
     Value pointer = at.offset ? pointersOf(builder, loc, at.base, at.offset) : at.base;
     result = LoadOp::create(builder, loc, read.getType(), pointer, at.mask, read.getFill(),
@@ -294,16 +307,9 @@ void PlaceLowering::lowerRead(ReadOp read) {
 
 void PlaceLowering::lowerWrite(WriteOp write) {
   Place place(write.getView(), write.getIndices(), write.getWidths());
-  builder.setInsertionPoint(write);
-  loc = write.getLoc();
-  unsigned last = place.shape.size() - 1;
-  Value mask = write.getMask(), value = write.getValue();
-  if (std::optional<unsigned> inner = innerDimension(place)) {
-    place.turn(*inner);
-    value = isa<RankedTensorType>(value.getType()) ? moved(value, *inner, last) : value;
-    mask = mask && isa<RankedTensorType>(mask.getType()) ? moved(mask, *inner, last) : mask;
-  }
-  Address at = address(write, place, mask, /*narrow=*/true);
+  std::optional<unsigned> inner = turnToInner(write, place);
+  Value value = turned(write.getValue(), inner);
+  Address at = address(write, place, turned(write.getMask(), inner), /*narrow=*/true);
   if (isPacked(write.getView()))
     return lowerPackedWrite(write, at);
   if (at.offset && !place.gathers()) {

@@ -35,7 +35,7 @@ static bool areAlike(ReduceOp a, ReduceOp b) {
          isMemoryEffectFree(b);
 }
 
-/// Reductions that become one, at the place of the first. Of those that follow, what it depends on has moved ahead of that.
+/// Reductions that become one, at the place of the first. What the others depend on is ahead of it.
 using Group = SmallVector<ReduceOp, 2>;
 
 /// One region of all: the left values of each, then the right ones.
@@ -96,10 +96,11 @@ static bool moveAhead(ReduceOp op, ReduceOp first) {
   return true;
 }
 
-/// A reduction is tried with so many groups before it, the last ones: each with each would take n squared of them.
+/// With how many groups before it a reduction is tried: all of them would be n squared. Statements
+/// have a handful of reductions, so that a few statements are in reach.
 static constexpr size_t kGroupsTried = 16;
 
-/// Each reduction with the next that it can be merged with, until there is none.
+/// Puts each reduction into the first group that takes it, then makes each group one reduction.
 static void mergeIn(Block &block) {
   std::vector<Group> groups;
   for (ReduceOp op : block.getOps<ReduceOp>()) {

@@ -9,7 +9,9 @@ def SplitVariants : Pass<"tk-split-variants", "::mlir::ModuleOp"> {
   let description = [{
     Requires: phase `Emitted`. Ensures: phase `Canonical`; each kernel is there twice. The fast one
     carries in `facts` the conditions on its parameters that it may rely on and the loader will
-    check; the general one, named `NAME__any`, relies on none. Both name the kernel in `variant_of`.
+    check; the general one, named `NAME__any` and marked `general`, relies on none. Both name the kernel in `variant_of`.
+    Before them stands a pair for each fact of `@variants`, `NAME__factN` and `NAME__factN__any`, with the fact's number in `fact` and in `specialized` the
+    conditions that their text rests on.
   }];
 }
 
@@ -78,8 +80,9 @@ def PlanLayouts : Pass<"tk-plan-layouts", "::mlir::ModuleOp"> {
 def PruneVariants : Pass<"tk-prune-variants", "::mlir::ModuleOp"> {
   let summary = "drop facts that nothing rests on, and the general variant when none is left";
   let description = [{
-    Requires: phase `Planned`, `tkg.used_facts` on each fast variant. Ensures: `facts` lists only
-    what the plan used; a fast variant without facts is the only one of its kernel.
+    Requires: phase `Planned`, `tkg.used_facts` on each variant with `facts`. Ensures: `facts` lists only
+    what the plan used; each variant takes arguments that none before it takes. The variants for a fact of `@variants` are gone
+    when their code is that of the kernel's own; remark TK4112 says so.
   }];
 }
 

@@ -56,6 +56,8 @@ private:
   Address address(mlir::Operation *op, const Place &place, mlir::Value mask, bool narrow);
   bool isReadonly(mlir::Value view);
   std::optional<unsigned> innerDimension(const Place &place);
+  std::optional<unsigned> turnToInner(mlir::Operation *op, Place &place);
+  mlir::Value turned(mlir::Value tile, std::optional<unsigned> inner);
   mlir::Value moved(mlir::Value tile, unsigned from, unsigned to);
   mlir::Value itemOf(mlir::Value tile);
   void lowerPackedRead(ReadOp read, const Address &at);

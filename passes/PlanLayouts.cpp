@@ -90,17 +90,15 @@ static void recordPlan(KernelOp kernel, LayoutPlan &plan) {
 }
 
 /// Facts used by earlier passes, and those that vectors rest on: an access of one element needs none.
-static ArrayAttr usedFacts(KernelOp kernel, LayoutPlan &plan) {
+static ArrayAttr usedFacts(KernelOp kernel, LayoutPlan &plan, int64_t maxVectorBytes) {
   ScalarAnalysis scalars(kernel);
   ContiguityAnalysis contiguity(scalars);
   kernel.walk([&](Operation *op) {
     std::optional<AccessOperands> access = accessOperands(op);
-    int64_t vector = access ? plan.vectorOf(op) : 1;
-    if (vector == 1)
+    if (!access || plan.vectorOf(op) == 1)
       return;
-    auto tile = cast<RankedTensorType>(access->offset.getType());
-    contiguity.widestVector(access->base, access->offset, access->mask, tile.getRank() - 1,
-                            vector * elementBits(access->tile.getType()) / 8);
+    unsigned last = cast<RankedTensorType>(access->offset.getType()).getRank() - 1;
+    contiguity.widestVector(access->base, access->offset, access->mask, last, maxVectorBytes);
   });
   llvm::SmallSetVector<Attribute, 8> used(scalars.usedFacts().begin(), scalars.usedFacts().end());
   if (auto kept = kernel->getAttrOfType<ArrayAttr>("tkg.kept_facts"))
@@ -137,7 +135,7 @@ struct PlanLayouts : tk::impl::PlanLayoutsBase<PlanLayouts> {
       recordPlan(kernel, plan);
       remarkNarrowAccesses(kernel, maxVectorBytes);
       if (kernel->hasAttr("facts"))
-        kernel->setAttr("tkg.used_facts", usedFacts(kernel, plan));
+        kernel->setAttr("tkg.used_facts", usedFacts(kernel, plan, maxVectorBytes));
     }
     setPhase(getOperation(), Phase::Planned);
   }

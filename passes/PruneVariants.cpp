@@ -2,9 +2,10 @@
 //
 // Requires: phase Planned; each kernel with `facts` lists in `tkg.used_facts` those that its plan
 //           rests on.
-// Ensures:  `facts` are the used ones. Variants that are never reached are gone: what they need, one before them does
-//           with. So is what a fact of @variants made when nothing rests on the fact.
-// Fails:    never; remark TK4112 names a fact that nothing rests on.
+// Ensures:  `facts` are the used ones. Variants that are never reached are gone: what they need, one
+//           before them does with. So are those for a fact of @variants whose code is that of the
+//           kernel's own variants.
+// Fails:    never; remark TK4112 names a fact that has no variant left.
 //
 //   tk.kernel @k {facts = [A, B], tkg.used_facts = [A]}, tk.kernel @k__any
 // becomes
@@ -16,7 +17,9 @@
 
 #include "ir/diagnostics/Diagnostics.h"
 #include "ir/tk/TkDialect.h"
+#include "mlir/IR/OperationSupport.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace tk {
 #define GEN_PASS_DEF_PRUNEVARIANTS
@@ -26,30 +29,12 @@ namespace tk {
 using namespace mlir;
 using namespace tk;
 
+/// The variants of one kernel, in the order in which a launch tries them.
+using Group = SmallVector<KernelOp>;
+
 static ArrayRef<Attribute> listOf(KernelOp kernel, StringRef name) {
   auto list = kernel->getAttrOfType<ArrayAttr>(name);
   return list ? list.getValue() : ArrayRef<Attribute>();
-}
-
-/// Whether nothing in the code of a variant for a fact of @variants rests on that fact.
-static bool isIdle(KernelOp kernel) {
-  auto isUsed = [&](Attribute fact) {
-    auto term = cast<ArrayAttr>(fact); // of its name there may be a larger multiple
-    bool isMultiple = cast<StringAttr>(term[0]).getValue() == "divides";
-    return llvm::any_of(listOf(kernel, "facts"), [&](Attribute used) {
-      auto other = cast<ArrayAttr>(used);
-      return used == fact || (isMultiple && other[0] == term[0] && other[2] == term[2]);
-    });
-  };
-  return kernel->hasAttr("tkg.author_facts") && listOf(kernel, "specialized").empty() &&
-         llvm::none_of(listOf(kernel, "tkg.author_facts"), isUsed);
-}
-
-static void remarkIdle(KernelOp kernel) {
-  int64_t index = kernel->getAttrOfType<IntegerAttr>("fact").getInt();
-  auto facts = kernel.getContract().getFields().getAs<ArrayAttr>("variants");
-  emit<diag::IdleFact>(kernel.getLoc(), kernel->getAttrOfType<StringAttr>("variant_of").getValue(),
-                       cast<DictionaryAttr>(facts[index]).getAs<StringAttr>("text").getValue());
 }
 
 static void keepUsedFacts(KernelOp kernel) {
@@ -59,36 +44,87 @@ static void keepUsedFacts(KernelOp kernel) {
     kernel->setAttr("facts", used);
 }
 
-/// Whether `earlier` is tried first and takes whatever `later` does.
-static bool takesAllOf(KernelOp earlier, KernelOp later) {
-  auto group = [](KernelOp kernel) { return kernel->getAttrOfType<StringAttr>("variant_of"); };
-  auto needs = [&](Attribute condition) {
-    return llvm::is_contained(listOf(later, "specialized"), condition) ||
-           llvm::is_contained(listOf(later, "facts"), condition);
-  };
-  return group(earlier) && group(earlier) == group(later) && llvm::all_of(listOf(earlier, "specialized"), needs) &&
-         llvm::all_of(listOf(earlier, "facts"), needs);
+/// Whether `wanted` holds wherever `known` does: the same condition, a multiple, a narrower bound.
+static bool implies(Attribute known, Attribute wanted) {
+  auto term = dyn_cast<ArrayAttr>(known), other = dyn_cast<ArrayAttr>(wanted);
+  if (known == wanted || !term || !other || term.size() != 3 || other.size() != 3 || term[0] != other[0])
+    return known == wanted;
+  StringRef op = cast<StringAttr>(term[0]).getValue();
+  unsigned number = op == "divides" ? 1 : 2;
+  auto has = dyn_cast<IntegerAttr>(term[number]), needs = dyn_cast<IntegerAttr>(other[number]);
+  if (!has || !needs || term[3 - number] != other[3 - number])
+    return false;
+  if (op == "divides")
+    return has.getInt() % needs.getInt() == 0;
+  return op == "le" ? has.getInt() <= needs.getInt() : op == "ge" && has.getInt() >= needs.getInt();
+}
+
+/// Whether `a` takes all arguments that `b` does.
+static bool takesAllOf(KernelOp a, KernelOp b) {
+  return llvm::all_of(ArrayRef<StringRef>{"specialized", "facts"}, [&](StringRef list) {
+    return llvm::all_of(listOf(a, list), [&](Attribute wanted) {
+      return llvm::any_of(listOf(b, list), [&](Attribute known) { return implies(known, wanted); });
+    });
+  });
+}
+
+/// Whether one of the kernel's own variants has the code of `variant`, which is for a fact, and takes its arguments.
+static bool hasOwnTwin(const Group &group, KernelOp variant) {
+  return llvm::any_of(group, [&](KernelOp other) {
+    return !other->hasAttr("fact") && takesAllOf(other, variant) && other.getContract() == variant.getContract() &&
+           OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &variant.getBody(),
+                                                      OperationEquivalence::IgnoreLocations);
+  });
+}
+
+/// The text of each fact of @variants that no variant is left for. The twins of both of its variants are among the
+/// kernel's own: where one of them differs it stays, and so does the other, which is tried before it.
+static void dropIdleFacts(Group &group) {
+  llvm::MapVector<Attribute, SmallVector<KernelOp>> facts;
+  for (KernelOp variant : group)
+    if (Attribute fact = variant->getAttr("fact"))
+      facts[fact].push_back(variant);
+  for (auto &[fact, variants] : facts) {
+    if (!llvm::all_of(variants, [&](KernelOp variant) { return hasOwnTwin(group, variant); }))
+      continue;
+    for (auto entry : variants.front().getContract().getFields().getAs<ArrayAttr>("variants").getAsRange<DictionaryAttr>())
+      if (entry.get("index") == fact)
+        emit<diag::IdleFact>(variants.front().getLoc(), variants.front()->getAttrOfType<StringAttr>("variant_of").getValue(),
+                             entry.getAs<StringAttr>("text").getValue());
+    for (KernelOp variant : variants) {
+      llvm::erase(group, variant);
+      variant.erase();
+    }
+  }
+}
+
+static void dropUnreached(Group &group) {
+  Group kept;
+  for (KernelOp variant : group) {
+    if (llvm::any_of(kept, [&](KernelOp earlier) { return takesAllOf(earlier, variant); }))
+      variant.erase();
+    else
+      kept.push_back(variant);
+  }
+  group = kept;
 }
 
 namespace {
 struct PruneVariants : tk::impl::PruneVariantsBase<PruneVariants> {
   void runOnOperation() override {
-    SmallVector<KernelOp> kept;
-    for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>())) {
+    llvm::MapVector<Attribute, Group> groups;
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       keepUsedFacts(kernel);
-      bool idle = isIdle(kernel);
-      if (idle && !kernel.getSymName().ends_with("__any"))
-        remarkIdle(kernel);
-      if (idle || llvm::any_of(kept, [&](KernelOp other) { return takesAllOf(other, kernel); }))
-        kernel.erase();
-      else
-        kept.push_back(kernel);
+      Attribute name = kernel->getAttr("variant_of");
+      groups[name ? name : kernel.getSymNameAttr()].push_back(kernel);
     }
-    for (KernelOp kernel : kept) {
-      for (StringRef list : {"facts", "specialized"})
-        if (listOf(kernel, list).empty())
-          kernel->removeAttr(list);
-      kernel->removeAttr("tkg.author_facts");
+    for (auto &[name, group] : groups) {
+      dropIdleFacts(group);
+      dropUnreached(group);
+      for (KernelOp kernel : group)
+        for (StringRef list : {"facts", "specialized"})
+          if (listOf(kernel, list).empty())
+            kernel->removeAttr(list);
     }
   }
 };

@@ -11,14 +11,15 @@
 //   tk.kernel @k(...) attributes {facts = [["divides", 16, "x.ptr"], ["divides", 4, "N"]], ...}
 //   tk.kernel @k__any(...) attributes {variant_of = "k"}
 //
-// Candidates: bases at 16 bytes, and strides, innermost extents (of the last axis, and of one whose elements lie side by
-// side) and integer scalars that are multiples of 16 bytes' worth of elements. They are what vector accesses need: an
-// aligned first address in each row, and masks that are constant over a vector.
+// Candidates: bases at 16 bytes, and strides, innermost extents (of the last axis, and of one whose
+// elements lie side by side) and integer scalars that are multiples of 16 bytes' worth of elements.
+// They are what vector accesses need: an aligned first address in each row, and masks that are
+// constant over a vector.
 //
 // A fact of @variants is a conjunction. A stride, extent or scalar that equals a number becomes that
 // number, an optional parameter is there or not: such conditions stay in `specialized`, for the
-// code rests on them. Multiples and bounds are facts like the candidates, in the general variant
-// too, and are named in `tkg.author_facts`. Nothing can be made of other conditions: they are dropped.
+// code rests on them. Multiples and bounds are facts like the candidates, and the general variant
+// has them too. Nothing can be made of other conditions: they are dropped (Specialize.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -90,15 +91,16 @@ static ArrayAttr allFacts(KernelOp kernel) {
   for (unsigned i = 0; i < kernel.getArgumentTypes().size(); ++i)
     addArgumentFacts(kernel, i, list);
   SmallVector<Attribute> facts;
-  auto known = kernel->getAttrOfType<ArrayAttr>("facts");
-  for (Attribute fact : known ? known.getValue() : ArrayRef<Attribute>()) {
+  for (Attribute fact : kernel->getAttrOfType<ArrayAttr>("facts")) {
     auto term = cast<ArrayAttr>(fact);
-    auto candidate = term[0] == divides ? list.powers.find(cast<StringAttr>(term[2]).getValue()) : list.powers.end();
-    bool isStronger = candidate != list.powers.end() && cast<IntegerAttr>(term[1]).getInt() % candidate->second != 0;
-    if (!isStronger) {
+    auto candidate = list.powers.end();
+    if (term[0] == divides)
+      candidate = list.powers.find(cast<StringAttr>(term[2]).getValue());
+    if (candidate == list.powers.end()) {
       facts.push_back(fact);
-      if (candidate != list.powers.end())
-        list.powers.erase(candidate);
+    } else if (cast<IntegerAttr>(term[1]).getInt() % candidate->second == 0) {
+      facts.push_back(fact);
+      list.powers.erase(candidate);
     }
   }
   for (auto [name, power] : list.powers)
@@ -107,13 +109,29 @@ static ArrayAttr allFacts(KernelOp kernel) {
   return builder.getArrayAttr(facts);
 }
 
-/// Makes `kernel`, a copy, the one for a fact of @variants.
-static void addFact(KernelOp kernel, Attribute fact) {
-  Builder builder(kernel);
-  Specialization made = specialize(kernel, fact);
-  for (auto [name, list] : {std::pair("specialized", &made.specialized), std::pair("facts", &made.facts),
-                            std::pair("tkg.author_facts", &made.facts)})
-    kernel->setAttr(name, builder.getArrayAttr(*list));
+/// Puts the general variant behind `kernel`, which becomes the fast one.
+static void split(KernelOp kernel) {
+  OpBuilder builder(kernel);
+  builder.setInsertionPointAfter(kernel);
+  auto general = cast<KernelOp>(builder.clone(*kernel));
+  general.setSymName((kernel.getSymName() + "__any").str());
+  general->setAttr("general", builder.getUnitAttr());
+  if (!general->hasAttr("fact"))
+    general->removeAttr("facts");
+  kernel->setAttr("facts", allFacts(kernel));
+}
+
+/// Puts the variants for a fact of @variants before `kernel`.
+static void addFact(KernelOp kernel, DictionaryAttr fact) {
+  OpBuilder builder(kernel);
+  auto index = fact.getAs<IntegerAttr>("index");
+  auto copy = cast<KernelOp>(builder.clone(*kernel));
+  copy.setSymName((kernel.getSymName() + "__fact" + Twine(index.getInt())).str());
+  copy->setAttr("fact", index);
+  Specialization made = specialize(copy, fact.get("expr"));
+  copy->setAttr("specialized", builder.getArrayAttr(made.conditions));
+  copy->setAttr("facts", builder.getArrayAttr(made.facts));
+  split(copy);
 }
 
 namespace {
@@ -122,26 +140,13 @@ struct SplitVariants : tk::impl::SplitVariantsBase<SplitVariants> {
     ModuleOp module = getOperation();
     for (KernelOp kernel : llvm::to_vector(module.getOps<KernelOp>())) {
       kernel->setAttr("variant_of", kernel.getSymNameAttr());
-      auto variants = kernel.getContract().getFields().getAs<ArrayAttr>("variants");
-      for (auto [index, entry] : llvm::enumerate(variants ? variants.getValue() : ArrayRef<Attribute>())) {
-        auto copy = cast<KernelOp>(OpBuilder(kernel).clone(*kernel));
-        copy.setSymName((kernel.getSymName() + "__fact" + Twine(index)).str());
-        copy->setAttr("fact", OpBuilder(copy).getI64IntegerAttr(index));
-        addFact(copy, cast<DictionaryAttr>(entry).get("expr"));
-        split(copy);
-      }
+      kernel->setAttr("facts", ArrayAttr::get(&getContext(), {}));
+      if (auto facts = kernel.getContract().getFields().getAs<ArrayAttr>("variants"))
+        for (auto fact : facts.getAsRange<DictionaryAttr>())
+          addFact(kernel, fact);
       split(kernel);
     }
     setPhase(module, Phase::Canonical);
-  }
-
-  /// Puts the general variant behind `kernel`, which becomes the fast one.
-  void split(KernelOp kernel) {
-    OpBuilder builder(kernel);
-    builder.setInsertionPointAfter(kernel);
-    auto general = cast<KernelOp>(builder.clone(*kernel));
-    general.setSymName((kernel.getSymName() + "__any").str());
-    kernel->setAttr("facts", allFacts(kernel));
   }
 };
 } // namespace

@@ -46,7 +46,7 @@ static Object describeParams(ArrayRef<DeviceParam> params) {
 static std::string variantId(KernelOp kernel, const Target &target, const Object &configuration) {
   std::string kind = kernel->hasAttr("facts") ? "aligned" : "any";
   if (auto fact = kernel->getAttrOfType<IntegerAttr>("fact"))
-    kind = llvm::formatv("fact{0}{1}", fact.getInt(), kernel.getSymName().ends_with("__any") ? "-any" : "");
+    kind = llvm::formatv("fact{0}{1}", fact.getInt(), kernel->hasAttr("general") ? "-any" : "");
   std::string id = configuration.getString("config_id")->str();
   if (id.empty())
     id = llvm::formatv("w{0}", *configuration.getObject("config")->getInteger("warps"));

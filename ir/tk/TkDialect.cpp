@@ -109,6 +109,20 @@ static LogicalResult verifyExpression(function_ref<InFlightDiagnostic()> emitErr
   return success();
 }
 
+/// Of `require` and `variants`: dictionaries of an expression and its text, facts with a number.
+static LogicalResult verifyConditions(function_ref<InFlightDiagnostic()> emitError, ArrayAttr list, bool areFacts) {
+  for (Attribute entry : list) {
+    auto condition = dyn_cast<DictionaryAttr>(entry);
+    if (!condition || !condition.get("expr") || !condition.getAs<StringAttr>("text") ||
+        (areFacts && !condition.getAs<IntegerAttr>("index")))
+      return emitError() << "contract's condition " << entry << " lacks "
+                         << (areFacts ? "expr, text or index" : "expr or text");
+    if (failed(verifyExpression(emitError, condition.get("expr"))))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult ContractAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    DictionaryAttr fields) {
   if (!fields.getAs<StringAttr>("kernel"))
@@ -125,6 +139,12 @@ LogicalResult ContractAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   for (Attribute expr : grid)
     if (failed(verifyExpression(emitError, expr)))
       return failure();
+  auto facts = fields.get("variants");
+  if (facts && !isa<ArrayAttr>(facts))
+    return emitError() << "contract's `variants` is no list";
+  if (failed(verifyConditions(emitError, fields.getAs<ArrayAttr>("require"), /*areFacts=*/false)) ||
+      (facts && failed(verifyConditions(emitError, cast<ArrayAttr>(facts), /*areFacts=*/true))))
+    return failure();
   for (Attribute entry : fields.getAs<ArrayAttr>("args")) {
     auto arg = dyn_cast<DictionaryAttr>(entry);
     if (!arg || !arg.getAs<StringAttr>("name") || !arg.getAs<StringAttr>("kind") ||

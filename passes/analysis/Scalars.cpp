@@ -72,6 +72,28 @@ static Interval intervalOf(arith::CmpIPredicate predicate, int64_t number) {
   }
 }
 
+std::optional<HostComparison> tk::comparisonOf(Attribute condition) {
+  auto term = dyn_cast<ArrayAttr>(condition);
+  if (!term || term.size() != 3)
+    return std::nullopt;
+  StringRef op = cast<StringAttr>(term[0]).getValue();
+  auto name = dyn_cast<StringAttr>(term[1]);
+  auto number = dyn_cast<IntegerAttr>(term[2]);
+  if (name && number && op != "divides")
+    return HostComparison{op, name, number.getInt()};
+  number = dyn_cast<IntegerAttr>(term[1]);
+  name = dyn_cast<StringAttr>(term[2]);
+  if (!name || !number)
+    return std::nullopt;
+  StringRef turned = llvm::StringSwitch<StringRef>(op)
+                         .Case("lt", "gt")
+                         .Case("le", "ge")
+                         .Case("gt", "lt")
+                         .Case("ge", "le")
+                         .Default(op);
+  return HostComparison{turned, name, number.getInt()};
+}
+
 void tk::keepFacts(KernelOp kernel, ArrayRef<Attribute> facts) {
   if (facts.empty())
     return;
@@ -92,24 +114,28 @@ ScalarAnalysis::ScalarAnalysis(KernelOp kernel) : kernel(kernel) {
       addFact(fact, /*isChecked=*/false);
 }
 
-/// Of a term of three: multiples and bounds of one name. The rest says nothing.
+/// Remembers multiples and bounds of names; a condition of any other form is passed over.
 void ScalarAnalysis::addFact(Attribute fact, bool isChecked) {
   auto term = dyn_cast<ArrayAttr>(fact);
-  if (!term || term.size() != 3)
-    return;
-  StringRef op = cast<StringAttr>(term[0]).getValue();
-  Attribute remembered = isChecked ? Attribute() : fact;
-  auto number = dyn_cast<IntegerAttr>(op == "divides" ? term[1] : term[2]);
-  auto name = dyn_cast<StringAttr>(op == "divides" ? term[2] : term[1]);
-  if (!number || !name)
-    return;
-  if (op == "divides") {
-    auto [known, isNew] = divisors.try_emplace(name.getValue(), Divisor{number.getInt(), remembered});
-    if (!isNew && powerOf(number.getInt()) > powerOf(known->second.power))
-      known->second = {number.getInt(), remembered};
+  if (term && isChecked && cast<StringAttr>(term[0]).getValue() == "and") {
+    for (Attribute part : term.getValue().drop_front())
+      addFact(part, isChecked);
     return;
   }
-  auto predicate = llvm::StringSwitch<std::optional<arith::CmpIPredicate>>(op)
+  std::optional<HostComparison> compare = comparisonOf(fact);
+  if (!compare)
+    return;
+  Attribute remembered = isChecked ? Attribute() : fact;
+  StringRef name = compare->name.getValue();
+  if (compare->op == "divides") {
+    if (compare->number <= 0)
+      return;
+    auto [known, isNew] = divisors.try_emplace(name, Divisor{compare->number, remembered});
+    if (!isNew && powerOf(compare->number) > powerOf(known->second.power))
+      known->second = {compare->number, remembered};
+    return;
+  }
+  auto predicate = llvm::StringSwitch<std::optional<arith::CmpIPredicate>>(compare->op)
                        .Case("le", arith::CmpIPredicate::sle)
                        .Case("lt", arith::CmpIPredicate::slt)
                        .Case("ge", arith::CmpIPredicate::sge)
@@ -118,8 +144,8 @@ void ScalarAnalysis::addFact(Attribute fact, bool isChecked) {
                        .Default(std::nullopt);
   if (!predicate)
     return;
-  Bound &bound = named[name.getValue()];
-  Interval more = intervalOf(*predicate, number.getInt());
+  Bound &bound = named[name];
+  Interval more = intervalOf(*predicate, compare->number);
   bound.interval = {std::max(bound.interval.lo, more.lo), std::min(bound.interval.hi, more.hi)};
   if (remembered)
     bound.facts.push_back(remembered);
@@ -249,7 +275,21 @@ static std::optional<Value> tripCountOf(Value value) {
 Interval ScalarAnalysis::computeRange(Value value) {
   if (std::optional<Value> trips = tripCountOf(value))
     return {0, std::max<int64_t>(0, std::min(range(*trips).hi - 1, kLargestIndex))};
-  return rangeOfOperation(value);
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument ? rangeOfArgument(argument) : rangeOfOperation(value);
+}
+
+/// The host computes with i64; the code reads the bits of an unsigned type as a signed number.
+Interval ScalarAnalysis::rangeOfArgument(BlockArgument argument) {
+  Interval full = fullRange(argument.getType());
+  if (argument.getOwner()->getParentOp() != kernel || !isa<IntegerType>(argument.getType()))
+    return full;
+  DictionaryAttr entry = kernel.getArgContract(argument.getArgNumber());
+  Interval known = bounds(entry.get("name"));
+  bool isUnsigned = entry.getAs<StringAttr>("dtype").getValue().starts_with("u");
+  if (isUnsigned && known.hi > full.hi)
+    return full;
+  return {std::max(known.lo, isUnsigned ? 0 : full.lo), std::min(known.hi, full.hi)};
 }
 
 Interval ScalarAnalysis::rangeOfOperation(Value value) {

@@ -36,6 +36,15 @@ bool isNeverWritten(KernelOp kernel, unsigned argument);
 /// `x.ptr` for the argument `x`.
 std::string pointerName(KernelOp kernel, unsigned argument);
 
+/// `name op number` of a condition of the host, whichever side the number stands on; `op` is as it
+/// reads with the name first. Of "divides" the number is the divisor.
+struct HostComparison {
+  llvm::StringRef op;
+  mlir::StringAttr name;
+  int64_t number;
+};
+std::optional<HostComparison> comparisonOf(mlir::Attribute condition);
+
 /// Adds to the kernel's `tkg.kept_facts`: what a pass relies on before PruneVariants runs.
 void keepFacts(KernelOp kernel, llvm::ArrayRef<mlir::Attribute> facts);
 
@@ -68,6 +77,7 @@ private:
   void addFact(mlir::Attribute fact, bool isChecked);
   void addAssumption(AssumeOp assume);
   Interval computeRange(mlir::Value value);
+  Interval rangeOfArgument(mlir::BlockArgument argument);
   Interval rangeOfOperation(mlir::Value value);
   int64_t computeDivisor(mlir::Value value);
   int64_t divisorOfExpression(mlir::Attribute expression);

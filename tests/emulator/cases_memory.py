@@ -168,6 +168,31 @@ def packed():
     arrays = {"x": random.integers(0, 256, (5, 64)).astype(np.uint8),
               "r": random.integers(-1, 6, 8).astype(np.int32), "y": np.zeros((8, 64), np.uint8)}
     result.append(Case("whole rows", whole, arrays, placements=(ALIGNED,), exact=True))
+    return result + packed_vectors()
+
+
+def packed_vectors():
+    """Elements of 4 bits of which a thread has several: what parts them may lie between two of a byte."""
+    result = []
+    for dtype in ("u4", "i4", "f4e2m1"):
+        value = "x[0 +: 256, mask=lanes < n]"
+        sums = f"""kernel k(in x: {dtype}[N], inout y: {dtype}[N], out s: f32[1], n: i32) @grid(1) {{
+    let lanes = arange(0, 256)
+    s[0] = sum({value}.to(f32), axis=0)
+    y[0 +: 256, mask=lanes < n] = x[0 +: 256]
+}}"""
+        rows = f"""kernel k(in x: {dtype}[M, N], inout y: {dtype}[M, N; *, 1], n: i32) @grid(M) {{
+    let m = program_id(0)
+    for i in range(0, N, 512) {{ y[m, i +: 512, mask=arange(0, 512) < n - i.to(i32)] = x[m, i +: 512] }}
+}}"""
+        for count in (1, 4):
+            random = random_for(f"packed vectors {dtype}")
+            for n in (99, 100, 128, 255):
+                arrays = {"x": random.integers(0, 256, 128).astype(np.uint8),
+                          "y": random.integers(0, 256, 128).astype(np.uint8), "s": np.zeros(1, np.float32)}
+                result.append(Case(f"sums of {n} {dtype}", sums, arrays, {"n": n}, warps(count), (ALIGNED, (2, 0)), exact=True))
+            arrays = {"x": random.integers(0, 256, (3, 300)).astype(np.uint8), "y": random.integers(0, 256, (3, 300)).astype(np.uint8)}
+            result.append(Case(f"rows of {dtype}", rows, arrays, {"n": 577}, warps(count), (ALIGNED, (2, 0), (0, 2)), exact=True))
     return result
 
 

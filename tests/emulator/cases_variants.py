@@ -65,8 +65,32 @@ def numbers():
     return result
 
 
+FLAGS = """kernel k(in x: f32[N], out y: f32[N], flag: i1, u: u64, m: u32, s: i32) @grid(cdiv(N, 1024))
+    @variants([flag != 2, !(flag == 2), u == 3, u % 4 == 0, m == 4294967295, s == -3 && 0 != flag, -9 <= s && s <= 9])
+{
+    let i = program_id(0) * 1024
+    var t = x[i +: 1024]
+    if flag { t = t + 1.0 }
+    if u == 3 { t = t * 2.0 }
+    if m + 1 == 0 { t = t + 16.0 }
+    y[i +: 1024] = t + s.to(f32)
+}
+"""
+
+
+def flags():
+    """Truth values beside numbers that they are not, numbers that i64 does not hold, negative ones."""
+    result = []
+    for flag, u, m, s, taken in ((1, 3, 1, 0, ""), (0, 9223372036854775813, 4294967295, 5, "fact4"), (1, 4, 7, -3, "fact5"),
+                                 (0, 4, 7, -3, ""), (1, 0, 4294967295, -3, "fact4")):
+        x = filled(random_for("flags"), "f32", 64)
+        result.append(Case(f"flags {flag} {u} {m} {s}", FLAGS, {"x": x, "y": zeros("f32", 64)}, {"flag": flag, "u": u, "m": m, "s": s},
+                           warps(4), (ALIGNED, MISALIGNED), exact=True, taken=(taken,) if taken else ()))
+    return result
+
+
 def variants():
-    return layouts_of_products() + numbers()
+    return layouts_of_products() + numbers() + flags()
 
 
 GROUPS = {"variants": variants}

@@ -143,7 +143,8 @@ std::vector<std::string> Writer::conditions() const {
   std::vector<std::string> result;
   auto bounds = [&](const std::string &name, int64_t value) {
     std::string number = std::to_string(value);
-    result.insert(result.end(), {name + " == " + number, name + " <= " + number, "0 < " + name + " + 1"});
+    result.insert(result.end(), {name + " == " + number, name + " <= " + number, "0 < " + name + " + 1",
+                                 name + " != " + std::to_string(value + 1), "0 <= " + name});
     for (int64_t power = 16; power > 1 && value > 0; power /= 2)
       if (value % power == 0)
         result.push_back(name + " % " + std::to_string(power) + " == 0");

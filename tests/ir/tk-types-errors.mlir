@@ -68,3 +68,23 @@ module attributes {c = #tk.contract<{kernel = "k", instance = {}, args = [],
 module attributes {c = #tk.contract<{kernel = "k", instance = {},
                                      args = [{name = "n", kind = "scalar"}], grid = [1, 1, 1],
                                      require = [], disjoint = [], options = {}}>} {}
+
+// -----
+// expected-error @+1 {{contract's condition 1 : i64 lacks expr or text}}
+module attributes {c = #tk.contract<{kernel = "k", instance = {}, args = [], grid = [1, 1, 1], disjoint = [], options = {}, require = [1 : i64]}>} {}
+
+// -----
+// expected-error @+1 {{lacks expr or text}}
+module attributes {c = #tk.contract<{kernel = "k", instance = {}, args = [], grid = [1, 1, 1], disjoint = [], options = {}, require = [{expr = "N"}]}>} {}
+
+// -----
+// expected-error @+1 {{contract expression ["not"] is not well formed}}
+module attributes {c = #tk.contract<{kernel = "k", instance = {}, args = [], grid = [1, 1, 1], disjoint = [], options = {}, require = [{expr = ["not"], text = "x"}]}>} {}
+
+// -----
+// expected-error @+1 {{lacks expr, text or index}}
+module attributes {c = #tk.contract<{kernel = "k", instance = {}, args = [], grid = [1, 1, 1], disjoint = [], options = {}, require = [], variants = [{expr = "N", text = "N"}]}>} {}
+
+// -----
+// expected-error @+1 {{contract's `variants` is no list}}
+module attributes {c = #tk.contract<{kernel = "k", instance = {}, args = [], grid = [1, 1, 1], disjoint = [], options = {}, require = [], variants = 3}>} {}

@@ -45,48 +45,93 @@ tk.kernel @never_split(%n: i64) attributes {contract = #contract} {
 // Of the variants of a fact: what is reached is kept, in its order. The conditions of `specialized` are part of what a variant needs.
 // CHECK-LABEL: tk.kernel @several__fact0(
 // CHECK-SAME:    specialized = {{\[}}["eq", "n", 1]]
-// CHECK-NOT:     tkg.author_facts
 // CHECK-NOT:   tk.kernel @several__fact0__any(
 // CHECK-NOT:   tk.kernel @several__fact1
 // CHECK-LABEL: tk.kernel @several__fact2(
 // CHECK-SAME:    facts = {{\[}}["divides", 8, "n"]]
-// CHECK-NOT:   tk.kernel @several__fact2__any(
+// CHECK-LABEL: tk.kernel @several__fact2__any(
+// CHECK-SAME:    facts = {{\[}}["divides", 4, "n"]]
 // CHECK-NOT:   tk.kernel @several(
 // CHECK-LABEL: tk.kernel @several__any(
 #facts = #tk.contract<{kernel = "k", instance = {}, args = [{name = "n", kind = "scalar", dtype = "i64"}],
     grid = [1, 1, 1], require = [], disjoint = [], options = {},
-    variants = [{expr = ["eq", "n", 1], text = "n == 1"}, {expr = ["divides", 2, "n"], text = "n % 2 == 0"}, {expr = ["divides", 4, "n"], text = "n % 4 == 0"}]}>
-// Nothing but what it is made for.
-tk.kernel @several__fact0(%n: i64) attributes {contract = #facts, variant_of = "several", fact = 0 : i64, specialized = [["eq", "n", 1]], tkg.author_facts = [],
+    variants = [{index = 0, expr = ["eq", "n", 1], text = "n == 1"}, {index = 1, expr = ["divides", 64, "n"], text = "n % 64 == 0"},
+                {index = 2, expr = ["divides", 4, "n"], text = "n % 4 == 0"}]}>
+// Nothing but what it is made for: its twin is not reached.
+tk.kernel @several__fact0(%n: i64) attributes {contract = #facts, variant_of = "several", fact = 0 : i64, specialized = [["eq", "n", 1]],
     facts = [["divides", 16, "x.ptr"]], tkg.used_facts = []} {
+  %code = arith.constant 1 : i64
   tk.return
 }
-tk.kernel @several__fact0__any(%n: i64) attributes {contract = #facts, variant_of = "several", fact = 0 : i64, specialized = [["eq", "n", 1]], tkg.author_facts = [],
+tk.kernel @several__fact0__any(%n: i64) attributes {contract = #facts, variant_of = "several", fact = 0 : i64, specialized = [["eq", "n", 1]],
     facts = [], tkg.used_facts = []} {
+  %code = arith.constant 1 : i64
   tk.return
 }
-// Its fact is of no use.
-tk.kernel @several__fact1(%n: i64) attributes {contract = #facts, variant_of = "several", fact = 1 : i64, specialized = [], tkg.author_facts = [["divides", 2, "n"]],
-    facts = [["divides", 2, "n"], ["divides", 16, "x.ptr"]], tkg.used_facts = [["divides", 16, "x.ptr"]]} {
+// The code is that of the kernel's own variants, which take these arguments too.
+tk.kernel @several__fact1(%n: i64) attributes {contract = #facts, variant_of = "several", fact = 1 : i64, specialized = [],
+    facts = [["divides", 64, "n"], ["divides", 16, "x.ptr"]], tkg.used_facts = [["divides", 64, "n"]]} {
+  %code = arith.constant 8 : i64
   tk.return
 }
-tk.kernel @several__fact1__any(%n: i64) attributes {contract = #facts, variant_of = "several", fact = 1 : i64, specialized = [], tkg.author_facts = [["divides", 2, "n"]],
-    facts = [["divides", 2, "n"]], tkg.used_facts = []} {
+tk.kernel @several__fact1__any(%n: i64) attributes {contract = #facts, variant_of = "several", fact = 1 : i64, specialized = [],
+    facts = [["divides", 64, "n"]], tkg.used_facts = []} {
+  %code = arith.constant 0 : i64
   tk.return
 }
-// A larger multiple of the same name is a use of it: this one stands for the kernel's own, which is not reached.
-tk.kernel @several__fact2(%n: i64) attributes {contract = #facts, variant_of = "several", fact = 2 : i64, specialized = [], tkg.author_facts = [["divides", 4, "n"]],
+// One of two has code of its own. The other stays before it, although the kernel has that code: it stands for the kernel's, which is not reached.
+tk.kernel @several__fact2(%n: i64) attributes {contract = #facts, variant_of = "several", fact = 2 : i64, specialized = [],
     facts = [["divides", 8, "n"], ["divides", 16, "x.ptr"]], tkg.used_facts = [["divides", 8, "n"]]} {
+  %code = arith.constant 8 : i64
   tk.return
 }
-tk.kernel @several__fact2__any(%n: i64) attributes {contract = #facts, variant_of = "several", fact = 2 : i64, specialized = [], tkg.author_facts = [["divides", 4, "n"]],
-    facts = [["divides", 4, "n"]], tkg.used_facts = []} {
+tk.kernel @several__fact2__any(%n: i64) attributes {contract = #facts, variant_of = "several", fact = 2 : i64, specialized = [],
+    facts = [["divides", 4, "n"]], tkg.used_facts = [["divides", 4, "n"]]} {
+  %code = arith.constant 4 : i64
   tk.return
 }
 tk.kernel @several(%n: i64) attributes {contract = #facts, variant_of = "several", facts = [["divides", 8, "n"], ["divides", 16, "x.ptr"]],
     tkg.used_facts = [["divides", 8, "n"]]} {
+  %code = arith.constant 8 : i64
   tk.return
 }
 tk.kernel @several__any(%n: i64) attributes {contract = #facts, variant_of = "several"} {
+  %code = arith.constant 0 : i64
+  tk.return
+}
+
+// The same code in a contract of its own is other code; bounds are implied by narrower ones, and never by others.
+// CHECK-LABEL: tk.kernel @bounds__fact0(
+// CHECK-LABEL: tk.kernel @bounds__fact1(
+// CHECK-NOT:   tk.kernel @bounds__fact2(
+// CHECK-LABEL: tk.kernel @bounds__fact3(
+// CHECK-LABEL: tk.kernel @bounds(
+#own = #tk.contract<{kernel = "k", instance = {}, args = [{name = "n", kind = "scalar", dtype = "i64"}],
+    grid = [7, 1, 1], require = [], disjoint = [], options = {},
+    variants = [{index = 0, expr = ["eq", "n", 1], text = "n == 1"}, {index = 1, expr = ["le", "n", 9], text = "n <= 9"},
+                {index = 2, expr = ["le", "n", 4], text = "n <= 4"}, {index = 3, expr = ["ge", "n", 4], text = "n >= 4"}]}>
+#plain = #tk.contract<{kernel = "k", instance = {}, args = [{name = "n", kind = "scalar", dtype = "i64"}],
+    grid = ["n", 1, 1], require = [], disjoint = [], options = {},
+    variants = [{index = 0, expr = ["eq", "n", 1], text = "n == 1"}, {index = 1, expr = ["le", "n", 9], text = "n <= 9"},
+                {index = 2, expr = ["le", "n", 4], text = "n <= 4"}, {index = 3, expr = ["ge", "n", 4], text = "n >= 4"}]}>
+tk.kernel @bounds__fact0(%n: i64) attributes {contract = #own, variant_of = "bounds", fact = 0 : i64, specialized = [["eq", "n", 1]]} {
+  tk.return
+}
+tk.kernel @bounds__fact1(%n: i64) attributes {contract = #plain, variant_of = "bounds", fact = 1 : i64, specialized = [],
+    facts = [["le", "n", 9]], tkg.used_facts = [["le", "n", 9]]} {
+  %code = arith.constant 1 : i64
+  tk.return
+}
+tk.kernel @bounds__fact2(%n: i64) attributes {contract = #plain, variant_of = "bounds", fact = 2 : i64, specialized = [],
+    facts = [["le", "n", 4]], tkg.used_facts = [["le", "n", 4]]} {
+  %code = arith.constant 2 : i64
+  tk.return
+}
+tk.kernel @bounds__fact3(%n: i64) attributes {contract = #plain, variant_of = "bounds", fact = 3 : i64, specialized = [],
+    facts = [["ge", "n", 4]], tkg.used_facts = [["ge", "n", 4]]} {
+  %code = arith.constant 3 : i64
+  tk.return
+}
+tk.kernel @bounds(%n: i64) attributes {contract = #plain, variant_of = "bounds"} {
   tk.return
 }
