@@ -106,6 +106,16 @@ static constexpr StringRef kAllOrders[] = {"relaxed", "acquire", "release", "acq
 static constexpr StringRef kLoadOrders[] = {"relaxed", "acquire"};
 static constexpr StringRef kStoreOrders[] = {"relaxed", "release"};
 
+/// Sums of floats depend on their order, which nothing fixes here.
+bool MemoryLowerer::checkSumOrder(const CallArgs &args) {
+  Dtype dtype = args.target->type().dtype;
+  if (!walk.kernel.isDeterministic || !isFloat(dtype))
+    return true;
+  error<diag::UnorderedSum>(args.range, args.builtin->name, dtypeName(dtype), walk.kernel.decl->name.text)
+      .help("let each instance write its part to an element of its own, and sum those afterwards");
+  return false;
+}
+
 //===----------------------------------------------------------------------===//
 // The operations
 //===----------------------------------------------------------------------===//
@@ -116,7 +126,8 @@ Val MemoryLowerer::buildAtomicRmw(CallArgs &args) {
   AtomicKind kind = *symbolizeAtomicKind(name == "xchg" ? "exchange" : name);
   bool bitsOnly =
       kind == AtomicKind::And || kind == AtomicKind::Or || kind == AtomicKind::Xor;
-  if (args.poisoned() || !checkAtomic(args, bitsOnly, /*onlyWrites=*/false))
+  if (args.poisoned() || !checkAtomic(args, bitsOnly, /*onlyWrites=*/false) ||
+      (kind == AtomicKind::add && !checkSumOrder(args)))
     return Val::poison();
   std::optional<AtomicAccess> access = atomicAccess(args, args.values[Mask], args.rangeOf(Mask));
   if (!access || !readOrder(args, Sem, kAllOrders, *access))

@@ -180,6 +180,12 @@ Value TileLowerer::fold(StringRef name, Value a, Value b, Dtype dtype, SourceRan
               : Value(arith::AddIOp::create(builder, at, a, b));
 }
 
+/// Sums and products of floats depend on their order to the last bit, nothing else does.
+ReduceOrder TileLowerer::foldOrder(StringRef name, Dtype dtype) {
+  bool rounds = isFloat(dtype) && (name.ends_with("sum") || name.ends_with("prod"));
+  return rounds && walk.kernel.isDeterministic ? ReduceOrder::tree : ReduceOrder::any;
+}
+
 /// The operand of a known reduction or scan, in the type that it is made in.
 std::optional<Val> TileLowerer::foldOperand(CallArgs &args) {
   StringRef name = args.builtin->name;
@@ -215,7 +221,7 @@ Val TileLowerer::buildFold(CallArgs &args) {
     return Val::poison();
   warnUnfilled(args.values[0], *axis, args.range, name);
   auto results =
-      reduced(*axis, ReduceOrder::any, args.range,
+      reduced(*axis, foldOrder(name, value->type.dtype), args.range,
               [&](ValueRange left, ValueRange right) -> std::optional<Values> {
                 return Values{fold(name, left[0], right[0], value->type.dtype, args.range)};
               });
@@ -349,7 +355,7 @@ Val TileLowerer::buildCumulate(CallArgs &args) {
   if (!axis)
     return Val::poison();
   auto results =
-      scanned(*axis, ReduceOrder::any, *reverse, args.range,
+      scanned(*axis, foldOrder(name, value->type.dtype), *reverse, args.range,
               [&](ValueRange left, ValueRange right) -> std::optional<Values> {
                 return Values{fold(name, left[0], right[0], value->type.dtype, args.range)};
               });
@@ -430,6 +436,8 @@ Val TileLowerer::buildReduce(CallArgs &args) {
   if (!axis)
     return Val::poison();
   ReduceOrder order = orderOf(function);
+  if (order == ReduceOrder::indexed && walk.kernel.isDeterministic)
+    order = ReduceOrder::tree;
   auto combine = [&](ValueRange left, ValueRange right) {
     auto values = callCombine(args, given, function, *tiles, left, right);
     bool good =

@@ -187,6 +187,18 @@ void Lowerer::readNumerics(const ast::Attribute &attr, NamedAttrList &fields) {
   fields.set("numerics", numerics.getDictionary(&context));
 }
 
+/// Which products and sums the target would contract depends on the code around them: none.
+void Lowerer::keepRoundings(const ast::Attribute &deterministic, NamedAttrList &fields) {
+  kernel.isDeterministic = true;
+  auto given = cast_or_null<DictionaryAttr>(fields.get("numerics"));
+  NamedAttrList numerics(given);
+  if (auto contract = dyn_cast_or_null<BoolAttr>(numerics.get("contract")); contract && contract.getValue())
+    error<diag::BadAttribute>(deterministic.range, "deterministic",
+                              "excludes @numerics(contract=true): what contracts depends on the code around it");
+  numerics.set("contract", builder.getBoolAttr(false));
+  fields.set("numerics", numerics.getDictionary(&context));
+}
+
 /// Whether the kernel has every name of an assumption.
 bool Lowerer::knowsNames(const ast::Expr *expr) {
   NameUse use;
@@ -251,11 +263,9 @@ void Lowerer::readAttributes(NamedAttrList &fields) {
       readCost(attr, fields);
     else if (name == "instances")
       readInstances(attr, fields);
-    else if (name == "deterministic")
-      fields.set(name, builder.getBoolAttr(true));
     else if (name == "variants")
       fields.set(name, readFacts(attr));
-    else if (name == "cooperative") {
+    else if (name == "cooperative" || name == "deterministic") {
       fields.set(name, builder.getBoolAttr(true));
       if (!attr.args.empty() || !attr.namedArgs.empty())
         error<diag::BadAttribute>(attr.range, name, "takes no arguments");
@@ -264,6 +274,8 @@ void Lowerer::readAttributes(NamedAttrList &fields) {
           .help("kernels take @grid, @require, @options, @numerics, @tune, @cost, @instances, "
                 "@variants, @deterministic, @cooperative");
   }
+  if (const ast::Attribute *attr = findAttribute(*kernel.decl, "deterministic"))
+    keepRoundings(*attr, fields);
   fields.set("require", builder.getArrayAttr(require));
   readOptions(findAttribute(*kernel.decl, "options"), fields);
   readAssumptions(fields);

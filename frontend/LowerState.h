@@ -127,6 +127,7 @@ struct HostName {
 struct KernelState {
   const ast::Kernel *decl = nullptr;
   KernelOp op;
+  bool isDeterministic = false;
   std::vector<std::unique_ptr<TensorParam>> tensors;
   std::vector<std::unique_ptr<TensorParam>> views;
   llvm::SmallSet<unsigned, 4> present; // numbers of the optional parameters known to be there

@@ -138,6 +138,7 @@ private:
   mlir::ArrayAttr readFacts(const ast::Attribute &attr);
   void readOptions(const ast::Attribute *attr, mlir::NamedAttrList &fields);
   void readNumerics(const ast::Attribute &attr, mlir::NamedAttrList &fields);
+  void keepRoundings(const ast::Attribute &deterministic, mlir::NamedAttrList &fields);
   void readTune(const ast::Attribute &attr, mlir::NamedAttrList &fields);
   void readOnMiss(const ast::NamedArg &arg, mlir::NamedAttrList &tune);
   void readCost(const ast::Attribute &attr, mlir::NamedAttrList &fields);

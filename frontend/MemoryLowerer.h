@@ -92,6 +92,7 @@ private:
 
   // --- BuiltinsAtomic.cpp -------------------------------------------------------
   struct AtomicAccess;
+  bool checkSumOrder(const CallArgs &args);
   bool checkAtomic(const CallArgs &args, bool bitsOnly, bool onlyWrites);
   std::optional<AtomicAccess> atomicAccess(CallArgs &args, const Val &mask, SourceRange maskRange);
   bool readOrder(const CallArgs &args, size_t sem, llvm::ArrayRef<llvm::StringRef> sems,

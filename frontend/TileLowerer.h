@@ -158,6 +158,7 @@ private:
   std::optional<Values> callCombine(const CallArgs &args, const Val &given, const Val &function,
                                     llvm::ArrayRef<Val> tiles, mlir::ValueRange left,
                                     mlir::ValueRange right);
+  ReduceOrder foldOrder(llvm::StringRef name, Dtype dtype);
   mlir::Value fold(llvm::StringRef name, mlir::Value a, mlir::Value b, Dtype dtype,
                    SourceRange range);
   std::optional<Values> keepExtreme(bool wantMax, Dtype dtype, mlir::ValueRange left,

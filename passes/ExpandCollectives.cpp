@@ -53,12 +53,13 @@ private:
 SmallVector<Value> Expansion::scanWarps(ScanOp op, ValueRange operands, const LinearLayout &layout) {
   unsigned axis = op.getAxis();
   SmallVector<Type> types(operands.getTypes()), totals;
+  bool isTree = op.getOrder() == ReduceOrder::tree;
   bool manyWarps = layout.bitsMovingAxis(InDim::Warp, axis) != 0;
   LinearLayout partial = manyWarps ? partialLayout(layout, axis) : layout;
   if (manyWarps)
     for (Value operand : operands)
       totals.push_back(tileTypeFor(operand, partial));
-  auto inWarps = tkg::ScanOp::create(builder, loc, types, totals, operands, axis, op.getReverse());
+  auto inWarps = tkg::ScanOp::create(builder, loc, types, totals, operands, axis, op.getReverse(), isTree);
   cloneCombine(op.getCombine(), inWarps.getCombine());
   if (!manyWarps)
     return SmallVector<Value>(inWarps.getResults());
@@ -67,7 +68,7 @@ SmallVector<Value> Expansion::scanWarps(ScanOp op, ValueRange operands, const Li
   for (Value total : inWarps.getTotals())
     everywhere.push_back(shared.load(shared.spill(total), tileTypeFor(total, all)));
   auto carried = tkg::ScanCarryOp::create(builder, loc, types, inWarps.getResults(), everywhere, axis,
-                                          op.getReverse());
+                                          op.getReverse(), isTree);
   cloneCombine(op.getCombine(), carried.getCombine());
   return SmallVector<Value>(carried.getResults());
 }

@@ -15,8 +15,9 @@
 //   %s = tkg.reduce %q axis 0 order any : -> f32 {...}
 //
 // Up to eight partials a thread reads all (one or two vector loads); more are dealt to lanes and
-// combined by shuffles. `order indexed` first brings the axis into natural order (registers lowest,
-// then lanes, then warps), so that every combine has the lower index on its left.
+// combined by shuffles. `order indexed` and `order tree` first bring the axis into natural order
+// (registers lowest, then lanes, then warps), so that every combine has the lower index on its left,
+// and the levels of the tree are those of registers, of lanes and of warps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,7 +72,7 @@ SmallVector<Value> ReductionExpansion::throughMemory(ValueRange partials, const 
 void ReductionExpansion::run() {
   SmallVector<Value> operands(op.getOperands());
   LinearLayout layout = mapOf(operands.front());
-  if (op.getOrder() == ReduceOrder::indexed && !isNaturalOrder(layout, axis)) {
+  if (op.getOrder() != ReduceOrder::any && !isNaturalOrder(layout, axis)) {
     LinearLayout natural = naturalLayout(layout, axis);
     for (Value &operand : operands)
       operand = convertTile(builder, loc, operand, natural, "a reduction in order needs the axis in order");

@@ -142,9 +142,9 @@ void StripBuilder::run() {
   for (const StripRoot &root : strips.roots) {
     for (; !rest.empty() && comesBefore(rest.front().op, root.op); rest = rest.drop_front())
       emit(rest.front());
-    size_t results = root.op->getNumResults();
-    llvm::append_range(next, emitRoot(root, carried.take_front(results)));
-    carried = carried.drop_front(results);
+    size_t own = carriedBy(root);
+    llvm::append_range(next, emitRoot(root, carried.take_front(own)));
+    carried = carried.drop_front(own);
   }
   llvm::append_range(next, scanTotals);
   scf::YieldOp::create(builder, loc, next);
@@ -153,8 +153,8 @@ void StripBuilder::run() {
   ValueRange results = loop.getResults();
   for (const StripRoot &root : strips.roots)
     if (auto reduce = dyn_cast<ReduceOp>(root.op)) {
-      finish(reduce, results.take_front(reduce.getNumResults()));
-      results = results.drop_front(reduce.getNumResults());
+      finish(reduce, results.take_front(carriedBy(root)));
+      results = results.drop_front(carriedBy(root));
     }
   moveLateOperations();
 }

@@ -46,6 +46,11 @@ private:
   llvm::SmallVector<mlir::Value> emitScan(ScanOp piece);
   llvm::SmallVector<mlir::Value> combine(mlir::Region &function, mlir::ValueRange left, mlir::ValueRange right);
   llvm::SmallVector<mlir::Value> combineCarried(mlir::Region &function, mlir::ValueRange carried, mlir::ValueRange next);
+  size_t carriedBy(const StripRoot &root);
+  mlir::Value choose(mlir::Value condition, mlir::Value yes, mlir::Value no);
+  mlir::Value tripEndsIn(unsigned bits, int64_t value);
+  llvm::SmallVector<mlir::Value> combineTree(mlir::Region &function, mlir::ValueRange carried, mlir::ValueRange next);
+  llvm::SmallVector<mlir::Value> finishTree(mlir::Region &function, mlir::ValueRange carried);
   void finish(ReduceOp reduce, mlir::ValueRange carried);
 
   const StripLoop &strips;

@@ -18,8 +18,9 @@
 //
 // A reduction that any order suits keeps one partial result an element of a piece, and combines
 // those after the loop; any other one combines what each piece gives, the earlier pieces on the
-// left. There is no identity: in the first trip the piece itself is taken. What is cut, and along
-// which axis, is in analysis/StripPlan.h.
+// left. There is no identity: in the first trip the piece itself is taken. Under `order tree` pieces
+// are nodes of the tree, and combined as a counter carries. What is cut, and along which axis, is in
+// analysis/StripPlan.h.
 //
 //===----------------------------------------------------------------------===//
 

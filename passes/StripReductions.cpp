@@ -2,12 +2,23 @@
 
 #include "passes/StripBuilder.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tk;
 
-/// What a reduction carries through the loop: a partial result an element, or one in all.
+/// What a reduction carries through the loop: a partial result an element, or one in all; of a tree
+/// one a level.
 static bool keepsPartials(ReduceOp reduce) { return reduce.getOrder() == ReduceOrder::any; }
+
+static unsigned levelsOf(ReduceOp reduce, int64_t pieces) {
+  return reduce.getOrder() == ReduceOrder::tree ? llvm::Log2_64(pieces) + 1 : 1;
+}
+
+size_t StripBuilder::carriedBy(const StripRoot &root) {
+  auto reduce = dyn_cast<ReduceOp>(root.op);
+  return reduce ? reduce.getNumResults() * levelsOf(reduce, strips.pieces()) : 0;
+}
 
 /// Whether a region of scalars is also one of tiles, operation by operation.
 static bool isElementwise(Block &region) {
@@ -95,6 +106,13 @@ static TypedAttr neutralOf(Region &function) {
   return {};
 }
 
+/// One of two values by a condition that holds for all elements.
+Value StripBuilder::choose(Value condition, Value yes, Value no) {
+  if (auto type = dyn_cast<RankedTensorType>(yes.getType()))
+    condition = SplatOp::create(builder, loc, type.clone(builder.getI1Type()), condition);
+  return arith::SelectOp::create(builder, loc, condition, yes, no);
+}
+
 /// Combines what was carried with what this trip gives. In the first one nothing was, unless the loop
 /// began with a neutral number.
 SmallVector<Value> StripBuilder::combineCarried(Region &function, ValueRange carried, ValueRange next) {
@@ -103,13 +121,44 @@ SmallVector<Value> StripBuilder::combineCarried(Region &function, ValueRange car
     return both;
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, loop.getInductionVar(),
                                       constant(builder.getI64IntegerAttr(0)));
-  for (auto [value, alone] : llvm::zip(both, next)) {
-    Value takes = first;
-    if (auto type = dyn_cast<RankedTensorType>(value.getType()))
-      takes = SplatOp::create(builder, loc, type.clone(builder.getI1Type()), first);
-    value = arith::SelectOp::create(builder, loc, takes, alone, value);
-  }
+  for (auto [value, alone] : llvm::zip(both, next))
+    value = choose(first, alone, value);
   return both;
+}
+
+/// Whether the last bits of the trip's number are those of `value`.
+Value StripBuilder::tripEndsIn(unsigned bits, int64_t value) {
+  Value low = arith::AndIOp::create(builder, loc, loop.getInductionVar(),
+                                    constant(builder.getI64IntegerAttr((int64_t(1) << bits) - 1)));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, low, constant(builder.getI64IntegerAttr(value)));
+}
+
+/// Counts in binary: level i of what is carried holds a node of 2^i pieces that waits for its right one.
+/// A piece is combined with what waits on the levels below the lowest 0 of its number, and waits there.
+SmallVector<Value> StripBuilder::combineTree(Region &function, ValueRange carried, ValueRange next) {
+  size_t count = next.size(), levels = carried.size() / count;
+  SmallVector<Value> node(next), result;
+  for (unsigned level = 0; level < levels; ++level) {
+    ValueRange waiting = carried.slice(level * count, count);
+    Value waits = tripEndsIn(level + 1, (int64_t(1) << level) - 1);
+    for (auto [old, value] : llvm::zip(waiting, node))
+      result.push_back(choose(waits, value, old));
+    if (level + 1 < levels)
+      node = combine(function, waiting, node);
+  }
+  return result;
+}
+
+/// What waits after the last piece, the earlier ones on the left.
+SmallVector<Value> StripBuilder::finishTree(Region &function, ValueRange carried) {
+  size_t count = function.getNumArguments() / 2;
+  SmallVector<Value> result;
+  for (unsigned level = 0; level * count < carried.size(); ++level) {
+    ValueRange waiting = carried.slice(level * count, count);
+    if (strips.pieces() >> level & 1)
+      result = result.empty() ? SmallVector<Value>(waiting) : combine(function, waiting, result);
+  }
+  return result;
 }
 
 /// One trip of a reduction: what it carries from here on.
@@ -120,12 +169,16 @@ SmallVector<Value> StripBuilder::emitReduction(ReduceOp reduce, const StripRoot 
       next.push_back(pieceOf(operand, root.axis));
   else
     llvm::append_range(next, cloneCut(reduce, root.axis, *rootCuts(reduce, root.axis))->getResults());
+  if (reduce.getOrder() == ReduceOrder::tree)
+    return combineTree(reduce.getCombine(), carried, next);
   return combineCarried(reduce.getCombine(), carried, next);
 }
 
 /// What the reduction gives, from what the loop has left.
 void StripBuilder::finish(ReduceOp reduce, ValueRange carried) {
   SmallVector<Value> results(carried);
+  if (reduce.getOrder() == ReduceOrder::tree)
+    results = finishTree(reduce.getCombine(), carried);
   if (keepsPartials(reduce)) {
     Operation *copy = builder.clone(*reduce);
     copy->setOperands(carried);
@@ -192,8 +245,9 @@ SmallVector<Value> StripBuilder::initialValues() {
   };
   for (const StripRoot &root : strips.roots)
     if (auto reduce = dyn_cast<ReduceOp>(root.op))
-      for (auto [operand, result] : llvm::zip(reduce.getOperands(), reduce.getResults()))
-        add(reduce.getCombine(), keepsPartials(reduce) ? pieceType(operand, root.axis) : result.getType());
+      for (unsigned level = 0; level < levelsOf(reduce, strips.pieces()); ++level)
+        for (auto [operand, result] : llvm::zip(reduce.getOperands(), reduce.getResults()))
+          add(reduce.getCombine(), keepsPartials(reduce) ? pieceType(operand, root.axis) : result.getType());
   scanCarry = first.size();
   for (const Cut &cut : strips.slice)
     if (isCarriedScan(cut.op, cut.axis))

@@ -4,6 +4,9 @@
 // what has been combined so far, its right side the next element (in a reverse scan the other way
 // round, so that the lower index is always on the left). Regions with control flow run one by one.
 //
+// Along a tree, level by level: what the half where the scan begins gives is combined with each element
+// of the other half.
+//
 //===----------------------------------------------------------------------===//
 
 #include "backends/interp/Exec.h"
@@ -37,14 +40,14 @@ struct Layer {
 };
 } // namespace
 
-static void takeLayer(const Layer &layer, const ReducePlan::Operand &operand, uint32_t to,
+static void takeLayer(const Layer &layer, const ReducePlan::Operand &operand, uint32_t tile, uint32_t to,
                       bool bounds, Frame &frame) {
   const unsigned bytes = operand.elementBytes;
   layer.forEachRun([&](size_t lane, size_t element, size_t length) {
-    std::memcpy(frame.arena + to + lane * bytes, frame.arena + operand.value + element * bytes,
+    std::memcpy(frame.arena + to + lane * bytes, frame.arena + tile + element * bytes,
                 length * bytes);
     if (bounds)
-      std::copy_n(frame.boundsAt(operand.value) + element, length, frame.boundsAt(to) + lane);
+      std::copy_n(frame.boundsAt(tile) + element, length, frame.boundsAt(to) + lane);
   });
 }
 
@@ -59,25 +62,27 @@ static void giveLayer(const Layer &layer, const ReducePlan::Operand &operand, ui
   });
 }
 
+static bool hasBounds(const ReducePlan &plan, const ReducePlan::Operand &operand, const Frame &frame) {
+  return frame.boundArena && isFloat(operand.dtype) && !plan.isFloatSum;
+}
+
 /// `work` holds what has been combined so far, for the lanes of the chunk.
 static void scanChunk(const ReducePlan &plan, size_t first, size_t count, Frame &frame) {
   const Code &body = frame.program->bodies[plan.body];
   frame.lanes = uint32_t(count);
-  auto hasBounds = [&](const ReducePlan::Operand &operand) {
-    return frame.boundArena && isFloat(operand.dtype) && !plan.isFloatSum;
-  };
   auto carry = [&](const ReducePlan::Operand &operand, uint32_t to, uint32_t from) {
     std::memcpy(frame.arena + to, frame.arena + from, count * operand.elementBytes);
-    if (hasBounds(operand))
+    if (hasBounds(plan, operand, frame))
       std::copy_n(frame.boundsAt(from), count, frame.boundsAt(to));
   };
   for (uint32_t i = 0; i < plan.side; ++i) {
     const Layer layer = {plan, plan.isReverse ? plan.side - 1 - i : i, first, count};
     for (const ReducePlan::Operand &operand : plan.operands) {
-      takeLayer(layer, operand, i == 0             ? operand.work
-                                : plan.isReverse ? operand.left
-                                                 : operand.right,
-                hasBounds(operand), frame);
+      takeLayer(layer, operand, operand.value,
+                i == 0           ? operand.work
+                : plan.isReverse ? operand.left
+                                 : operand.right,
+                hasBounds(plan, operand, frame), frame);
       if (i > 0)
         carry(operand, plan.isReverse ? operand.right : operand.left, operand.work);
     }
@@ -86,9 +91,43 @@ static void scanChunk(const ReducePlan &plan, size_t first, size_t count, Frame 
     for (const ReducePlan::Operand &operand : plan.operands) {
       if (i > 0)
         carry(operand, operand.work, operand.combined);
-      giveLayer(layer, operand, operand.work, hasBounds(operand), frame);
+      giveLayer(layer, operand, operand.work, hasBounds(plan, operand, frame), frame);
     }
   }
+}
+
+/// Calls `fn(element, last)` for each element of a level's second halves, with the element at which the
+/// first half ends; both as places along the axis.
+template <class Fn> static void forEachPair(const ReducePlan &plan, uint32_t half, Fn fn) {
+  for (uint32_t start = 0; start + half < plan.side; start += 2 * half)
+    for (uint32_t i = 0; i < half; ++i) {
+      if (plan.isReverse)
+        fn(start + i, start + half);
+      else if (start + half + i < plan.side)
+        fn(start + half + i, start + half - 1);
+    }
+}
+
+/// As scanChunk; the tiles of results hold what each level leaves.
+static void scanTree(const ReducePlan &plan, size_t first, size_t count, Frame &frame) {
+  frame.lanes = uint32_t(count);
+  for (uint32_t step = 0; step < plan.side; ++step)
+    for (const ReducePlan::Operand &operand : plan.operands) {
+      const bool bounds = hasBounds(plan, operand, frame);
+      takeLayer({plan, step, first, count}, operand, operand.value, operand.work, bounds, frame);
+      giveLayer({plan, step, first, count}, operand, operand.work, bounds, frame);
+    }
+  for (uint32_t half = 1; half < plan.side; half *= 2)
+    forEachPair(plan, half, [&](uint32_t element, uint32_t last) {
+      for (const ReducePlan::Operand &operand : plan.operands) {
+        const bool bounds = hasBounds(plan, operand, frame);
+        takeLayer({plan, std::min(element, last), first, count}, operand, operand.result, operand.left, bounds, frame);
+        takeLayer({plan, std::max(element, last), first, count}, operand, operand.result, operand.right, bounds, frame);
+      }
+      execute(frame.program->bodies[plan.body], frame);
+      for (const ReducePlan::Operand &operand : plan.operands)
+        giveLayer({plan, element, first, count}, operand, operand.combined, hasBounds(plan, operand, frame), frame);
+    });
 }
 
 static void scanByRegion(const ReducePlan &plan, Frame &frame) {
@@ -96,7 +135,7 @@ static void scanByRegion(const ReducePlan &plan, Frame &frame) {
   const size_t lanes = size_t(plan.outer) * plan.inner;
   const size_t chunk = plan.oneByOne ? 1 : lanes;
   for (size_t first = 0; first < lanes; first += chunk)
-    scanChunk(plan, first, chunk, frame);
+    (plan.isTree ? scanTree : scanChunk)(plan, first, chunk, frame);
   frame.lanes = savedLanes;
 }
 

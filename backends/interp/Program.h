@@ -67,6 +67,7 @@ struct ReducePlan {
   bool oneByOne = false;   // the region has control flow: pairs run one at a time
   bool isFloatSum = false; // x + y in any order: bounds need no tree
   bool isReverse = false;  // a scan from the last element to the first
+  bool isTree = false;     // a scan along the tree of reductions
   bool watchesNan = false; // the region has instructions that look for NaN
 };
 

@@ -57,10 +57,11 @@ LogicalResult Translator::translateReduce(ReduceOp op) {
 LogicalResult Translator::translateScan(ScanOp op) {
   ReducePlan plan = shapeOfReduce(op, int64_t(op.getAxis()));
   plan.isReverse = op.getReverse();
+  plan.isTree = op.getOrder() == ReduceOrder::tree;
   if (failed(translateCombine(op, plan)))
     return failure();
   const DType dtype = plan.operands[0].dtype;
-  InstFn sum = isPlainSum(op) ? selectScanSum(dtype) : nullptr;
+  InstFn sum = isPlainSum(op) && !plan.isTree ? selectScanSum(dtype) : nullptr;
   const uint32_t index = uint32_t(program.reductions.size());
   program.reductions.push_back(plan);
   emit(sum ? sum : selectScan(), op).aux = index;

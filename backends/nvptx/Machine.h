@@ -327,6 +327,8 @@ private:
   mlir::Value bitOr(mlir::Value a, mlir::Value b);
   void lowerScan(tkg::ScanOp op);
   void lowerScanCarry(tkg::ScanCarryOp op);
+  void carryTree(tkg::ScanCarryOp op, llvm::ArrayRef<unsigned> totals, mlir::Value mine,
+                 llvm::ArrayRef<unsigned> registers, llvm::MutableArrayRef<Tile> results);
 
   // MachineShared.cpp, MachineSort.cpp, MachineDot.cpp: shared buffers
   Element bufferStart(mlir::Value buffer);

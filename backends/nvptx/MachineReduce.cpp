@@ -108,9 +108,22 @@ Machine::Partial Machine::shuffle(const Partial &partial, Value lane) {
   return result;
 }
 
-/// Exchanges along the lane bits of the axis, the nearest elements first. Under `order any` the
-/// combine is commutative to the last bit, so both lanes of a pair get the same; else the lane
-/// with the higher index puts itself on the right.
+/// Whether both sides of a combine give the same bits when they change places.
+static bool commutes(tkg::ReduceOp op) {
+  if (op.getOrder() == ReduceOrder::any)
+    return true;
+  Block &body = op.getCombine().front();
+  unsigned count = op.getNumResults();
+  return llvm::all_of(llvm::enumerate(body.getTerminator()->getOperands()), [&](auto yielded) {
+    Operation *of = yielded.value().getDefiningOp();
+    Value left = body.getArgument(yielded.index()), right = body.getArgument(count + yielded.index());
+    return isa_and_nonnull<arith::AddFOp, arith::MulFOp>(of) && of->getOperands() == ValueRange({left, right});
+  });
+}
+
+/// Exchanges along the lane bits of the axis, the nearest elements first. Where the combine is
+/// commutative to the last bit, both lanes of a pair get the same; else the lane with the higher
+/// index puts itself on the right.
 Machine::Partial Machine::combineLanes(tkg::ReduceOp op, Partial partial) {
   LinearLayout layout = layoutOf(op.getOperands().front());
   SmallVector<std::pair<int32_t, unsigned>> steps;
@@ -118,13 +131,14 @@ Machine::Partial Machine::combineLanes(tkg::ReduceOp op, Partial partial) {
     if (int32_t step = layout.basis(InDim::Lane, bit)[op.getAxis()])
       steps.push_back({step, bit});
   llvm::sort(steps);
+  bool eitherSide = commutes(op);
   for (auto [step, bit] : steps) {
     Partial other;
     for (Value value : partial.values)
       other.values.push_back(shuffle(value, 1 << bit));
     if (partial.valid)
       other.valid = shuffle(partial.valid, 1 << bit);
-    if (op.getOrder() == ReduceOrder::any && !partial.valid) {
+    if (eitherSide && !partial.valid) {
       partial = combine(op.getCombine(), partial, other);
       continue;
     }

@@ -6,6 +6,9 @@
 // anywhere in the lane's number. In reverse everything runs from the other end; padding, which is
 // then met first, takes no part.
 //
+// Of a tree, each thread, lane and warp goes through the levels one by one: in step i all elements whose
+// index has bit i set combine with what the half before theirs gives.
+//
 //===----------------------------------------------------------------------===//
 
 #include "backends/nvptx/Machine.h"
@@ -35,6 +38,10 @@ struct Machine::ScanSteps {
   Partial join(const Partial &before, const Partial &after) {
     return reverse ? machine.combine(region, after, before) : machine.combine(region, before, after);
   }
+  /// What lanes of the upper half of their 2 * `bit` take from, and whether a lane is one of those.
+  std::pair<Value, Value> halfBefore(int32_t bit, int32_t below);
+  Partial scanChain(SmallVectorImpl<Partial> &sums);
+  Partial scanTree(SmallVectorImpl<Partial> &sums);
   Value of(Value (Machine::*make)(Value, Value), Value a, int64_t b) { return (machine.*make)(a, machine.integer(b, 32)); }
   Partial select(Value condition, const Partial &yes, const Partial &no);
   Partial scanLanes(Partial total);
@@ -58,19 +65,41 @@ Machine::Partial Machine::ScanSteps::select(Value condition, const Partial &yes,
   return result;
 }
 
+std::pair<Value, Value> Machine::ScanSteps::halfBefore(int32_t bit, int32_t below) {
+  Value source = of(&Machine::bitAnd, machine.lane, ~(bit | below));
+  source = of(&Machine::bitOr, source, reverse ? bit : below);
+  auto predicate = reverse ? LLVM::ICmpPredicate::eq : LLVM::ICmpPredicate::ne;
+  Value adds = LLVM::ICmpOp::create(machine.builder, machine.loc, predicate, of(&Machine::bitAnd, machine.lane, bit),
+                                    machine.integer(0, 32));
+  return {source, adds};
+}
+
 /// In step i lanes whose bit i is set (in reverse: clear) add the last lane of the half before theirs.
 Machine::Partial Machine::ScanSteps::scanLanes(Partial total) {
   int32_t below = 0;
   for (int32_t bit : bits) {
-    Value source = of(&Machine::bitAnd, machine.lane, ~(bit | below));
-    source = of(&Machine::bitOr, source, reverse ? bit : below);
-    auto predicate = reverse ? LLVM::ICmpPredicate::eq : LLVM::ICmpPredicate::ne;
-    Value adds = LLVM::ICmpOp::create(machine.builder, machine.loc, predicate, of(&Machine::bitAnd, machine.lane, bit),
-                                      machine.integer(0, 32));
+    auto [source, adds] = halfBefore(bit, below);
     total = select(adds, join(machine.shuffle(total, source), total), total);
     below |= bit;
   }
   return total;
+}
+
+/// As many registers as a power of two, the one where the scan begins first; gives the lane's total.
+Machine::Partial Machine::ScanSteps::scanTree(SmallVectorImpl<Partial> &sums) {
+  for (size_t half = 1; half < sums.size(); half *= 2)
+    for (size_t i = 0; i < sums.size(); ++i)
+      if (i & half)
+        sums[i] = join(sums[(i & ~(2 * half - 1)) + half - 1], sums[i]);
+  int32_t below = 0;
+  for (int32_t bit : bits) {
+    auto [source, adds] = halfBefore(bit, below);
+    Partial before = machine.shuffle(sums.back(), source);
+    for (Partial &sum : sums)
+      sum = select(adds, join(before, sum), sum);
+    below |= bit;
+  }
+  return sums.back();
 }
 
 /// From the lane before along the axis: one less (or more) in the bits of the mask alone.
@@ -95,6 +124,20 @@ Machine::Partial Machine::ScanSteps::ofWarp(const Partial &total) {
   return machine.shuffle(total, last);
 }
 
+/// One register after the other, then what the lanes before have; gives the lane's total.
+Machine::Partial Machine::ScanSteps::scanChain(SmallVectorImpl<Partial> &sums) {
+  for (size_t i = 1; i < sums.size(); ++i)
+    sums[i] = join(sums[i - 1], sums[i]);
+  Partial total = scanLanes(sums.back());
+  if (mask == 0)
+    return total;
+  Partial carry = fromPrevious(total);
+  Value has = hasPrevious();
+  for (Partial &sum : sums)
+    sum = select(has, join(carry, sum), sum);
+  return total;
+}
+
 void Machine::lowerScan(tkg::ScanOp op) {
   LinearLayout layout = layoutOf(op.getValues().front());
   unsigned axis = op.getAxis();
@@ -107,17 +150,9 @@ void Machine::lowerScan(tkg::ScanOp op) {
     if (op.getReverse())
       std::reverse(order.begin(), order.end());
     SmallVector<Partial> sums;
-    for (unsigned index : order) {
-      Partial own = partialAt(op.getValues(), index, padded ? validity(layout, index) : Value());
-      sums.push_back(sums.empty() ? own : steps.join(sums.back(), own));
-    }
-    Partial total = steps.scanLanes(sums.back());
-    if (steps.mask) {
-      Partial carry = steps.fromPrevious(total);
-      Value has = steps.hasPrevious();
-      for (Partial &sum : sums)
-        sum = steps.select(has, steps.join(carry, sum), sum);
-    }
+    for (unsigned index : order)
+      sums.push_back(partialAt(op.getValues(), index, padded ? validity(layout, index) : Value()));
+    Partial total = op.getTree() ? steps.scanTree(sums) : steps.scanChain(sums);
     for (auto [index, sum] : llvm::zip(order, sums))
       for (auto [number, value] : llvm::enumerate(sum.values))
         scanned[number][index] = {value, 0};
@@ -138,6 +173,47 @@ void Machine::lowerScan(tkg::ScanOp op) {
   }
 }
 
+/// One level of the tree over warps after the other: what the half before gives enters all of this warp's
+/// elements. A half that has only padding is not there.
+void Machine::carryTree(tkg::ScanCarryOp op, ArrayRef<unsigned> totals, Value mine, ArrayRef<unsigned> registers,
+                        MutableArrayRef<Tile> results) {
+  bool reverse = op.getReverse();
+  Region &region = op.getCombine();
+  auto join = [&](const Partial &before, const Partial &after) {
+    return reverse ? combine(region, after, before) : combine(region, before, after);
+  };
+  SmallVector<Partial> nodes, sums; // of warps; of this thread's elements
+  for (unsigned index : totals)
+    nodes.push_back(partialAt(op.getTotals(), index, Value()));
+  for (unsigned index : registers)
+    sums.push_back(partialAt(op.getValues(), index, Value()));
+  size_t warps = nodes.size();
+  for (size_t half = 1; half < warps; half *= 2) {
+    Partial before;
+    Value there = integer(0, 1);
+    for (size_t start = 0; start + half < warps; start += 2 * half) {
+      // The halves of this node meet: one of them is before the other.
+      size_t takes = reverse ? start : start + half;
+      Partial node = nodes[reverse ? start + half : start + half - 1];
+      Value place = LLVM::LShrOp::create(builder, loc, mine, integer(llvm::Log2_64(half), 32));
+      Value isIn = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, place, integer(takes / half, 32));
+      there = bitOr(there, isIn);
+      for (auto [i, value] : llvm::enumerate(before.values))
+        value = LLVM::SelectOp::create(builder, loc, isIn, node.values[i], value);
+      if (before.values.empty())
+        before = node;
+      for (size_t w = takes; w < std::min(takes + half, warps); ++w)
+        nodes[w] = join(node, nodes[w]);
+    }
+    before.valid = there;
+    for (Partial &sum : sums)
+      sum = join(before, sum);
+  }
+  for (auto [index, sum] : llvm::zip(registers, sums))
+    for (auto [number, value] : llvm::enumerate(sum.values))
+      results[number][index] = {value, 0};
+}
+
 void Machine::lowerScanCarry(tkg::ScanCarryOp op) {
   LinearLayout layout = layoutOf(op.getValues().front()), from = layoutOf(op.getTotals().front());
   unsigned axis = op.getAxis(), next = 0;
@@ -156,6 +232,10 @@ void Machine::lowerScanCarry(tkg::ScanCarryOp op) {
   RegisterGroups totals = groupRegisters(from, axis);
   SmallVector<Tile> results(op.getResults().size(), Tile(layout.numRegisters()));
   for (auto &[key, registers] : groupRegisters(layout, axis)) {
+    if (op.getTree()) {
+      carryTree(op, totals.at(key), mine, registers, results);
+      continue;
+    }
     Partial carry;
     for (int32_t k = 0; k < warps; ++k) {
       int32_t w = reverse ? warps - 1 - k : k;

@@ -12,9 +12,10 @@ def Tk_ReduceOp : Tk_Op<"reduce", [RecursiveMemoryEffects, SingleBlock, SameVari
     The region has two scalars an operand, (left..., right...), and yields one an operand. The
     elements with the lower index are always on the left. There is no identity: an axis of side 1
     gives its element. `order any` says that the combine is associative and commutative up to
-    rounding, `order indexed` that only the association may change. The interpreter uses the balanced
-    tree that splits n elements after the largest power of two below n. All operands have one shape; results
-    lack the axis, and are scalars when the operand has rank 1.
+    rounding, `order indexed` that only the association may change. `order tree` says that nothing may:
+    n elements are split after the largest power of two below n, both parts are combined so, and then
+    with each other. The interpreter always does that. All operands have one shape; results lack the
+    axis, and are scalars when the operand has rank 1.
     ```mlir
     %s = tk.reduce %x axis 1 order any : tensor<4x64xf32> -> tensor<4xf32> {
     ^bb0(%a: f32, %b: f32):
@@ -37,7 +38,9 @@ def Tk_ScanOp : Tk_Op<"scan", [RecursiveMemoryEffects, SingleBlock, SameVariadic
   let description = [{
     Element i of a result is the combination of elements 0 to i, `reverse`: of i to the last; the
     region and `order` are those of `tk.reduce`, the lower index always on the left. Shapes stay.
-    The interpreter combines one element after the other.
+    The interpreter combines one element after the other, but under `order tree`: there element i is
+    what `tk.reduce` gives of elements 0 to i; `reverse`, in each part of its tree the elements of the
+    left half are combined with what the right half gives.
     ```mlir
     %s = tk.scan %x axis 0 order any : tensor<64xf32> -> tensor<64xf32> {
     ^bb0(%a: f32, %b: f32):

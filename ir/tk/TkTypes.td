@@ -74,7 +74,7 @@ def Tk_NanRule : I32EnumAttr<"NanRule", "what minimum and maximum do with NaN", 
 }
 
 def Tk_ReduceOrder : I32EnumAttr<"ReduceOrder", "what a reduction may do to its order", [
-    I32EnumAttrCase<"any", 0>, I32EnumAttrCase<"indexed", 1>]> {
+    I32EnumAttrCase<"any", 0>, I32EnumAttrCase<"indexed", 1>, I32EnumAttrCase<"tree", 2>]> {
   let cppNamespace = "::tk";
 }
 

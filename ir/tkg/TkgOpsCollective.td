@@ -44,7 +44,8 @@ def Tkg_ScanOp : Tkg_Op<"scan", [RecursiveMemoryEffects, SingleBlock, AttrSizedR
   let summary = "combine each element with those before it, within each warp";
   let description = [{
     As `tk.scan`, but only within a thread's registers and a warp's lanes. The axis is in natural
-    order: registers lowest, then lanes, then warps. `totals`, one an operand or none, give what each
+    order: registers lowest, then lanes, then warps. `tree` says that the association is that of
+    `order tree`. `totals`, one an operand or none, give what each
     warp's elements combine to: the side along `axis` is the number of warps over which the axis is
     spread, one value a warp.
     ```mlir
@@ -56,11 +57,11 @@ def Tkg_ScanOp : Tkg_Op<"scan", [RecursiveMemoryEffects, SingleBlock, AttrSizedR
     }
     ```
   }];
-  let arguments = (ins Variadic<Tk_Tile>:$values, I64Attr:$axis, UnitAttr:$reverse);
+  let arguments = (ins Variadic<Tk_Tile>:$values, I64Attr:$axis, UnitAttr:$reverse, UnitAttr:$tree);
   let results = (outs Variadic<Tk_Tile>:$results, Variadic<Tk_Tile>:$totals);
   let regions = (region SizedRegion<1>:$combine);
   let assemblyFormat = [{
-    $values `axis` $axis (`reverse` $reverse^)? attr-dict `:` type($values) `->` type($results)
+    $values `axis` $axis (`reverse` $reverse^)? (`tree` $tree^)? attr-dict `:` type($values) `->` type($results)
     (`totals` type($totals)^)? $combine
   }];
   let hasVerifier = 1;
@@ -70,7 +71,7 @@ def Tkg_ScanCarryOp : Tkg_Op<"scan_carry", [RecursiveMemoryEffects, SingleBlock,
                                             AttrSizedOperandSegments]> {
   let summary = "combine a warp's part of a scan with the totals of the warps before it";
   let description = [{
-    `totals` have one value a warp along `axis`, all of them in each thread.
+    `totals` have one value a warp along `axis`, all of them in each thread. `tree` is that of `tkg.scan`.
     ```mlir
     %t = tkg.scan_carry %s totals %w axis 0
         : tensor<2xf32, #tkg.layout<"lane=[[0],[0],[0],[0],[0]], warp=[[1]]">>
@@ -83,11 +84,11 @@ def Tkg_ScanCarryOp : Tkg_Op<"scan_carry", [RecursiveMemoryEffects, SingleBlock,
     ```
   }];
   let arguments = (ins Variadic<Tk_Tile>:$values, Variadic<Tk_Tile>:$totals, I64Attr:$axis,
-                       UnitAttr:$reverse);
+                       UnitAttr:$reverse, UnitAttr:$tree);
   let results = (outs Variadic<Tk_Tile>:$results);
   let regions = (region SizedRegion<1>:$combine);
   let assemblyFormat = [{
-    $values `totals` $totals `axis` $axis (`reverse` $reverse^)? attr-dict `:` type($values)
+    $values `totals` $totals `axis` $axis (`reverse` $reverse^)? (`tree` $tree^)? attr-dict `:` type($values)
     `totals` type($totals) `->` type($results) $combine
   }];
   let hasVerifier = 1;

@@ -86,9 +86,9 @@ OperandCuts tk::operandCuts(Operation *op, int axis) {
       .Case([&](PermuteOp permute) { return OperandCuts({int(permute.getOrder()[axis])}); })
       .Case([&](ReshapeOp reshape) { return reshapeCuts(reshape, axis); })
       .Case([&](ReduceOp reduce) { return alike(op, axis < int64_t(reduce.getAxis()) ? axis : axis + 1); })
-      .Case([&](ScanOp scan) { // pieces come in ascending order
-        bool isBackward = scan.getReverse() && isCarriedScan(op, axis);
-        return isBackward ? std::nullopt : alike(op, axis);
+      .Case([&](ScanOp scan) { // pieces come in ascending order, each after all before it
+        bool cannotCarry = scan.getReverse() || scan.getOrder() == ReduceOrder::tree;
+        return cannotCarry && isCarriedScan(op, axis) ? std::nullopt : alike(op, axis);
       })
       .Case<SortOp, FlipOp, CatOp>([&](auto rows) { return rowsOf(op, rows.getAxis(), axis); })
       .Case<ReadOp, LocateOp>([&](auto place) {

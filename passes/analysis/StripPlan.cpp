@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/analysis/StripMemory.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace tk;
@@ -66,7 +67,7 @@ int64_t StripPlan::wordsOf(Value tile) const {
 int64_t StripPlan::wordsMeetingIn(Operation *op) const {
   auto reduce = dyn_cast<ReduceOp>(op);
   int64_t words = 0;
-  if (!reduce || reduce.getOrder() == ReduceOrder::indexed)
+  if (!reduce || reduce.getOrder() != ReduceOrder::any)
     for (Value operand : op->getOperands())
       words += isa<RankedTensorType>(operand.getType()) ? wordsOf(operand) : 0;
   return words;
@@ -132,7 +133,17 @@ bool StripPlan::canRepeat(Operation *op, Block *block) const {
 /// The largest power of two that divides a side.
 static int64_t powerOf(int64_t side) { return side & -side; }
 
-/// Adds what `user` needs. Fails when that cannot be cut, or is big and used whole.
+/// The nodes of a tree have a power of two elements: as many pieces, as wide as the block at least, so that no
+/// piece is mostly overhead.
+static int64_t treePieces(int64_t side, int64_t wanted, int64_t divisor, int64_t threads) {
+  int64_t odd = side / powerOf(side);
+  if (divisor % odd != 0 || (odd > 1 && powerOf(side) < threads))
+    return 1;
+  return odd * std::min<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(wanted, odd)), powerOf(divisor));
+}
+
+/// Adds what `user` needs. Fails when that cannot be cut, or is big and used whole. `divisor` divides all
+/// sides that are cut.
 bool StripPlan::addSlice(StripRoot &root, const SmallVector<int> &cuts, Operation *user,
                          SmallVectorImpl<Cut> &work, int64_t &divisor) const {
   for (auto [operand, axis] : llvm::zip(user->getOperands(), cuts)) {
@@ -145,7 +156,7 @@ bool StripPlan::addSlice(StripRoot &root, const SmallVector<int> &cuts, Operatio
     Operation *op = operand.getDefiningOp();
     if (!op || !canRepeat(op, root.op->getBlock()))
       return false;
-    divisor = std::min(divisor, powerOf(tileSides(operand.getType())[axis]));
+    divisor = std::gcd(divisor, tileSides(operand.getType())[axis]);
     if (elementsOf(operand) > root.elements) {
       root.elements = elementsOf(operand);
       root.largest = operand;
@@ -162,7 +173,7 @@ std::optional<StripRoot> StripPlan::cutAlong(Operation *op, int axis) const {
   root.axis = axis;
   SmallVector<Cut> work;
   DenseSet<std::pair<Operation *, int>> seen;
-  int64_t divisor = INT64_MAX;
+  int64_t divisor = 0;
   OperandCuts cuts = rootCuts(op, axis);
   if (!cuts || !addSlice(root, *cuts, op, work, divisor))
     return std::nullopt;
@@ -177,7 +188,10 @@ std::optional<StripRoot> StripPlan::cutAlong(Operation *op, int axis) const {
   }
   llvm::sort(root.slice, isBefore());
   int64_t wanted = llvm::PowerOf2Ceil(llvm::divideCeil(root.elements, budget.pieceElements()));
-  root.pieces = std::min(wanted, divisor);
+  auto reduce = dyn_cast<ReduceOp>(op);
+  bool isTree = reduce && reduce.getOrder() == ReduceOrder::tree;
+  root.pieces = isTree ? treePieces(tileSides(op->getOperand(0).getType())[axis], wanted, divisor, budget.threads)
+                       : std::min(wanted, powerOf(divisor));
   return root.pieces > 1 ? std::optional(root) : std::nullopt;
 }
 

@@ -26,6 +26,7 @@ import cases_memory
 import cases_ranges
 import cases_reports
 import cases_strips
+import cases_tree
 import cases_variants
 import conversion_cases
 import function_cases
@@ -38,7 +39,7 @@ MEMORY_BYTES = 1 << 22
 MULTIPROCESSORS = 4
 GROUPS = {**cases.GROUPS, **cases_memory.GROUPS, **cases_edges.GROUPS, **cases_ranges.GROUPS,
           **moves.GROUPS, **conversion_cases.GROUPS, **function_cases.GROUPS, **product_cases.GROUPS,
-          **cases_strips.GROUPS, **cases_reports.GROUPS, **cases_variants.GROUPS,
+          **cases_strips.GROUPS, **cases_reports.GROUPS, **cases_tree.GROUPS, **cases_variants.GROUPS,
           **cases_examples.GROUPS}
 PACKED = ("i4", "u4", "f4e2m1")  # two elements a byte
 FLOAT_SCALARS = ("f16", "f32", "f64")

@@ -42,6 +42,20 @@ tk.kernel @scan_of_warps(%n: i64) attributes {contract = #contract} {
   tk.return
 }
 
+// Along a tree.
+// CHECK-LABEL: tk.kernel @scan_of_a_tree(
+// CHECK: tkg.scan %{{.*}} axis 0 reverse tree
+// CHECK: tkg.scan_carry %{{.*}} totals %{{.*}} axis 0 reverse tree
+tk.kernel @scan_of_a_tree(%n: i64) attributes {contract = #contract} {
+  %x = arith.constant dense<1.0> : tensor<64xf32, #A>
+  %s = tk.scan %x axis 0 reverse order tree : tensor<64xf32, #A> -> tensor<64xf32, #A> {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tk.yield %c : f32
+  }
+  tk.return
+}
+
 // One warp, but neighbours are not in one thread: into natural order and back.
 // CHECK-LABEL: tk.kernel @scan_in_order(
 // CHECK: tkg.convert %{{.*}} how "shuffle" {{.*}} -> tensor<64xf32, #tkg.layout<"register={{\[\[}}1]], lane={{\[\[}}2],[4],[8],[16],[32]], warp={{\[\[}}0]]">>

@@ -169,3 +169,21 @@ tk.kernel @indexed_in_natural_order(%n: i64) attributes {contract = #contract} {
   }
   tk.return
 }
+
+// Of a tree each level lies in registers, in lanes or over warps, the lowest first: the registers that hold
+// the highest index bits come down first.
+// CHECK-LABEL: tk.kernel @tree(
+// CHECK:         %[[N:.*]] = tkg.convert %{{.*}} how "shared"
+// CHECK-SAME{LITERAL}: -> tensor<1024xf32, #tkg.layout<"register=[[1],[2],[4]], lane=[[8],[16],[32],[64],[128]], warp=[[256],[512]]">>
+// CHECK:         %[[P:.*]] = tkg.reduce %[[N]] axis 0 order tree {{.*}} -> tensor<4xf32
+// CHECK:         tkg.buf_store %[[P]]
+// CHECK:         tkg.reduce %{{.*}} axis 0 order tree {{.*}} -> f32
+tk.kernel @tree(%n: i64) attributes {contract = #contract} {
+  %x = arith.constant dense<1.0> : tensor<1024xf32, #warps4>
+  %s = tk.reduce %x axis 0 order tree : tensor<1024xf32, #warps4> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tk.yield %c : f32
+  }
+  tk.return
+}
