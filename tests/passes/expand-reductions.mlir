@@ -15,6 +15,7 @@
 #warps4 = #tkg.layout<"register=[[1],[2],[512]], lane=[[4],[8],[16],[32],[64]], warp=[[128],[256]]">
 #warps16 = #tkg.layout<"register=[], lane=[[1],[2],[4],[8],[16]], warp=[[32],[64],[128],[256]]">
 #warps8of130 = #tkg.layout<"register=[], lane=[[1],[2],[4],[8],[16]], warp=[[32],[64],[128]], shape=[130]">
+#above = #tkg.layout<"register=[[32],[64],[128],[256]], lane=[[1],[2],[4],[8],[16]]">
 #rows = #tkg.layout<"register=[[0,32]], lane=[[0,1],[0,2],[0,4],[0,8],[0,16]], warp=[[1,0],[2,0]]">
 #columns = #tkg.layout<"register=[[0,1]], lane=[[0,2],[0,4],[0,8],[0,16],[0,32]], warp=[[1,0],[2,0]]">
 
@@ -170,17 +171,35 @@ tk.kernel @indexed_in_natural_order(%n: i64) attributes {contract = #contract} {
   tk.return
 }
 
-// Of a tree each level lies in registers, in lanes or over warps, the lowest first: the registers that hold
-// the highest index bits come down first.
+// Of a tree each level lies in registers, in lanes or over warps, the lowest first. The register that holds the
+// highest bit of the index comes last: an axis of its own.
 // CHECK-LABEL: tk.kernel @tree(
-// CHECK:         %[[N:.*]] = tkg.convert %{{.*}} how "shared"
-// CHECK-SAME{LITERAL}: -> tensor<1024xf32, #tkg.layout<"register=[[1],[2],[4]], lane=[[8],[16],[32],[64],[128]], warp=[[256],[512]]">>
-// CHECK:         %[[P:.*]] = tkg.reduce %[[N]] axis 0 order tree {{.*}} -> tensor<4xf32
+// CHECK:         %[[X:.*]] = tk.reshape
+// CHECK-SAME{LITERAL}: -> tensor<2x512xf32, #tkg.layout<"register=[[0,1],[0,2],[1,0]], lane=[[0,4],[0,8],[0,16],[0,32],[0,64]], warp=[[0,128],[0,256]]">>
+// CHECK:         %[[P:.*]] = tkg.reduce %[[X]] axis 1 order tree {{.*}} -> tensor<2x4xf32
 // CHECK:         tkg.buf_store %[[P]]
-// CHECK:         tkg.reduce %{{.*}} axis 0 order tree {{.*}} -> f32
+// CHECK:         %[[Q:.*]] = tkg.reduce %{{.*}} axis 1 order tree {{.*}} -> tensor<2xf32
+// CHECK:         tkg.reduce %[[Q]] axis 0 order tree {{.*}} -> f32
+// CHECK-NOT:     tkg.convert
+// CHECK:         tk.return
 tk.kernel @tree(%n: i64) attributes {contract = #contract} {
   %x = arith.constant dense<1.0> : tensor<1024xf32, #warps4>
   %s = tk.reduce %x axis 0 order tree : tensor<1024xf32, #warps4> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tk.yield %c : f32
+  }
+  tk.return
+}
+
+// Sixteen shuffles a lane bit would be more than bringing the axis into order.
+// CHECK-LABEL: tk.kernel @tree_in_order(
+// CHECK:         %[[N:.*]] = tkg.convert
+// CHECK-SAME{LITERAL}: -> tensor<512xf32, #tkg.layout<"register=[[1],[2],[4],[8]], lane=[[16],[32],[64],[128],[256]]">>
+// CHECK:         tkg.reduce %[[N]] axis 0 order tree {{.*}} -> f32
+tk.kernel @tree_in_order(%n: i64) attributes {contract = #contract} {
+  %x = arith.constant dense<1.0> : tensor<512xf32, #above>
+  %s = tk.reduce %x axis 0 order tree : tensor<512xf32, #above> -> f32 {
   ^bb0(%a: f32, %b: f32):
     %c = arith.addf %a, %b : f32
     tk.yield %c : f32
