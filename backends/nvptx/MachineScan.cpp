@@ -174,7 +174,7 @@ void Machine::lowerScan(tkg::ScanOp op) {
 }
 
 /// One level of the tree over warps after the other: what the half before gives enters all of this warp's
-/// elements. A half that has only padding is not there.
+/// elements. Warps that have only padding have no totals.
 void Machine::carryTree(tkg::ScanCarryOp op, ArrayRef<unsigned> totals, Value mine, ArrayRef<unsigned> registers,
                         MutableArrayRef<Tile> results) {
   bool reverse = op.getReverse();
@@ -233,7 +233,7 @@ void Machine::lowerScanCarry(tkg::ScanCarryOp op) {
   SmallVector<Tile> results(op.getResults().size(), Tile(layout.numRegisters()));
   for (auto &[key, registers] : groupRegisters(layout, axis)) {
     if (op.getTree()) {
-      carryTree(op, totals.at(key), mine, registers, results);
+      carryTree(op, ArrayRef(totals.at(key)).take_front(warps), mine, registers, results);
       continue;
     }
     Partial carry;

@@ -187,11 +187,11 @@ std::optional<StripRoot> StripPlan::cutAlong(Operation *op, int axis) const {
     root.slice.push_back(cut);
   }
   llvm::sort(root.slice, isBefore());
-  int64_t wanted = llvm::PowerOf2Ceil(llvm::divideCeil(root.elements, budget.pieceElements()));
+  int64_t wanted = llvm::divideCeil(root.elements, budget.pieceElements());
   auto reduce = dyn_cast<ReduceOp>(op);
   bool isTree = reduce && reduce.getOrder() == ReduceOrder::tree;
   root.pieces = isTree ? treePieces(tileSides(op->getOperand(0).getType())[axis], wanted, divisor, budget.threads)
-                       : std::min(wanted, powerOf(divisor));
+                       : std::min<int64_t>(llvm::PowerOf2Ceil(wanted), powerOf(divisor));
   return root.pieces > 1 ? std::optional(root) : std::nullopt;
 }
 

@@ -195,7 +195,7 @@ tk.kernel @tree(%n: i64) attributes {contract = #contract} {
 // Sixteen shuffles a lane bit would be more than bringing the axis into order.
 // CHECK-LABEL: tk.kernel @tree_in_order(
 // CHECK:         %[[N:.*]] = tkg.convert
-// CHECK-SAME{LITERAL}: -> tensor<512xf32, #tkg.layout<"register=[[1],[2],[4],[8]], lane=[[16],[32],[64],[128],[256]]">>
+// CHECK-SAME{LITERAL}: -> tensor<512xf32, #tkg.layout<"register=[[1],[2],[4],[8]], lane=[[16],[32],[64],[128],[256]], warp=[]">>
 // CHECK:         tkg.reduce %[[N]] axis 0 order tree {{.*}} -> f32
 tk.kernel @tree_in_order(%n: i64) attributes {contract = #contract} {
   %x = arith.constant dense<1.0> : tensor<512xf32, #above>
