@@ -229,7 +229,7 @@ TEST_CASE("what does not agree is named", "[bundle]") {
     many.push_back({"m" + std::to_string(i), makeBundle("sm_80", "one", "", i)});
   LinkConflict conflict;
   CHECK(!linkBundles(std::move(many), conflict));
-  CHECK(conflict.what == "kernel `k` gets more than 256 variants");
+  CHECK(conflict.what == "kernel `k` gets more than 256 variants: each target, configuration and fact of @variants makes some");
 }
 
 TEST_CASE("compilers are listed once each", "[bundle]") {
