@@ -65,10 +65,12 @@ Lifetimes::Lifetimes(KernelOp kernel) {
   int64_t next = 0;
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) { begin[op] = next++; });
   kernel.walk([&](Operation *op) {
-    int64_t &last = end[op];
-    last = std::max(last, begin[op]);
-    if (Operation *parent = op->getParentOp())
-      end[parent] = std::max(end[parent], last);
+    int64_t last = std::max(end.lookup(op), begin.lookup(op));
+    end[op] = last;
+    if (Operation *parent = op->getParentOp()) {
+      int64_t &all = end[parent];
+      all = std::max(all, last);
+    }
   });
   kernel.walk([&](tkg::AllocOp alloc) {
     buffers.push_back({alloc, int64_t(llvm::alignTo(alloc.getResult().getType().getBytes(), kAlignBytes)),
