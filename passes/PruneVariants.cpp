@@ -19,6 +19,7 @@
 #include "ir/tk/TkDialect.h"
 #include "mlir/IR/OperationSupport.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Scalars.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace tk {
@@ -46,17 +47,12 @@ static void keepUsedFacts(KernelOp kernel) {
 
 /// Whether `wanted` holds wherever `known` does: the same condition, a multiple, a narrower bound.
 static bool implies(Attribute known, Attribute wanted) {
-  auto term = dyn_cast<ArrayAttr>(known), other = dyn_cast<ArrayAttr>(wanted);
-  if (known == wanted || !term || !other || term.size() != 3 || other.size() != 3 || term[0] != other[0])
+  std::optional<HostComparison> has = comparisonOf(known), needs = comparisonOf(wanted);
+  if (known == wanted || !has || !needs || has->op != needs->op || has->name != needs->name)
     return known == wanted;
-  StringRef op = cast<StringAttr>(term[0]).getValue();
-  unsigned number = op == "divides" ? 1 : 2;
-  auto has = dyn_cast<IntegerAttr>(term[number]), needs = dyn_cast<IntegerAttr>(other[number]);
-  if (!has || !needs || term[3 - number] != other[3 - number])
-    return false;
-  if (op == "divides")
-    return has.getInt() % needs.getInt() == 0;
-  return op == "le" ? has.getInt() <= needs.getInt() : op == "ge" && has.getInt() >= needs.getInt();
+  if (has->op == "divides")
+    return has->number % needs->number == 0;
+  return has->op == "le" ? has->number <= needs->number : has->op == "ge" && has->number >= needs->number;
 }
 
 /// Whether `a` takes all arguments that `b` does.
@@ -77,8 +73,8 @@ static bool hasOwnTwin(const Group &group, KernelOp variant) {
   });
 }
 
-/// The text of each fact of @variants that no variant is left for. The twins of both of its variants are among the
-/// kernel's own: where one of them differs it stays, and so does the other, which is tried before it.
+/// Drops the variants for a fact of @variants when the kernel's own have the code of both, and says so. Where one of
+/// the two differs both stay, since they are tried in that order.
 static void dropIdleFacts(Group &group) {
   llvm::MapVector<Attribute, SmallVector<KernelOp>> facts;
   for (KernelOp variant : group)
