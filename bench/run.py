@@ -142,11 +142,10 @@ def run_runtime(run):
 
 def run_differential(run):
     """The emulator's cases, compiled here and compared with the interpreter."""
-    tkc = "--tkc=" + unpack.tool(FOLDER, "tkc")
+    words = ["gpu/differential.py", "--tkc=" + unpack.tool(FOLDER, "tkc"), f"--limit={DIFFERENTIAL_LIMIT_S - SLOW_PROGRAM_S}"]
     marks = ("FAILED", " cases", "Error")
-    run_script(run, DIFFERENTIAL_LIMIT_S, marks, "gpu/differential.py", tkc,
-               *(() if run.options.quick else ("--grid",)))
-    run_script(run, DIFFERENTIAL_LIMIT_S, marks, "gpu/differential.py", tkc, "--targets=sm_80,sm_89")
+    run_script(run, DIFFERENTIAL_LIMIT_S, marks, *words, *(() if run.options.quick else ("--grid",)))
+    run_script(run, DIFFERENTIAL_LIMIT_S, marks, *words, "--targets=sm_80,sm_89")
 
 
 def run_random(run):

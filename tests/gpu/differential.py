@@ -1,10 +1,12 @@
 """Compares kernels on the GPU with the interpreter: the cases of ../emulator, without the emulator.
 
-    differential.py --tkc=./tkc [--targets=sm_90a,sm_80] [--grid] [--only=TEXT] [--workers=N] [GROUP...]
+    differential.py --tkc=./tkc [--targets=sm_90a,sm_80] [--grid] [--only=TEXT] [--workers=N]
+                    [--limit=SECONDS] [--part=I/N] [GROUP...]
 
 Compiles where it runs. With --grid each case runs with every number of warps of WARPS, and where it has
 a loop with every number of STAGES too; what then does not fit is counted as left out. A target other than the device's goes through the driver's own compiler, as
-PTX. Prints what differs, then one line a group and target; status 1 when anything does.
+PTX. After --limit no more cases begin, and those left are counted; --part takes every Nth case alone, from the Ith on
+(1/2 and 2/2 are all). Prints what differs, then one line a group and target; status 1 when anything does.
 """
 
 import argparse
@@ -18,6 +20,7 @@ import multiprocessing
 import os
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -164,27 +167,50 @@ def check(job):
             return group, case, target, 0, [repr(error)[:2000]]
 
 
+def check_in_time(deadline, job):
+    """None once it is too late."""
+    return check(job) if time.time() < deadline else None
+
+
 def begin():
     np.seterr(all="ignore")
 
 
-def main():
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--tkc", default="tkc")
     parser.add_argument("--targets", default=NATIVE)
     parser.add_argument("--grid", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--workers", type=int, default=min(14, os.cpu_count() or 1))
+    parser.add_argument("--limit", type=float, default=float("inf"), metavar="SECONDS")
+    parser.add_argument("--part", default="1/1", metavar="I/N")
     parser.add_argument("groups", nargs="*", default=sorted(compare.GROUPS))
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def jobs_of(arguments):
+    """What is asked for, as `check` takes it."""
     jobs = []
     for target, group in itertools.product(arguments.targets.split(","), arguments.groups):
         cases = [case for case in compare.GROUPS[group]() if arguments.only in case.name and not case.serial]
         jobs += [(group, case, os.path.abspath(arguments.tkc), target, arguments.grid or target != NATIVE)
                  for case in (grid_of(cases) if arguments.grid and group not in AS_THEY_ARE else cases)]
-    totals, shown = collections.defaultdict(lambda: [0, 0, 0, 0]), 0
+    first, step = map(int, arguments.part.split("/"))
+    return jobs[first - 1 :: step]
+
+
+def main():
+    deadline, arguments = time.time(), parse_arguments()
+    deadline += arguments.limit
+    jobs = jobs_of(arguments)
+    late, totals, shown = 0, collections.defaultdict(lambda: [0, 0, 0, 0]), 0
     with multiprocessing.get_context("spawn").Pool(arguments.workers, begin, maxtasksperchild=200) as pool:
-        for group, case, target, runs, problems in pool.imap_unordered(check, jobs):
+        for result in pool.imap_unordered(functools.partial(check_in_time, deadline), jobs):
+            if result is None:
+                late += 1
+                continue
+            group, case, target, runs, problems = result
             counts = totals[group, target]
             counts[0] += 1
             counts[1] += runs
@@ -197,7 +223,7 @@ def main():
     for (group, target), (count, runs, failures, left_out) in sorted(totals.items()):
         print(f"{group:13} {target:8} {count:6} cases {runs:6} runs {failures:5} failures {left_out:5} left out")
     failures = sum(counts[2] for counts in totals.values())
-    print(f"{sum(c[0] for c in totals.values())} cases, {failures} failures")
+    print(f"{sum(c[0] for c in totals.values())} cases, {failures} failures, {late} cases not begun")
     sys.exit(1 if failures or not totals else 0)
 
 
