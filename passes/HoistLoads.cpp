@@ -56,6 +56,8 @@ static bool isElements(OpOperand &use) {
     return false;
   if (auto load = dyn_cast<tkg::LoadOp>(use.getOwner()))
     return value != load.getOffset();
+  if (auto atomic = dyn_cast<tkg::AtomicRmwOp>(use.getOwner()))
+    return value != atomic.getOffset();
   auto store = dyn_cast<tkg::StoreOp>(use.getOwner());
   return !store || value != store.getOffset();
 }

@@ -322,9 +322,17 @@ void PlaceLowering::lowerWrite(WriteOp write) {
                   write.getEvictAttr());
 }
 
+/// Whether the pointers are there for changes alone whose result nobody wants: those take lane offsets.
+static bool isOnlyChanged(Value pointers) {
+  return llvm::all_of(pointers.getUsers(), [](Operation *user) {
+    auto atomic = dyn_cast<AtomicRmwOp>(user);
+    return atomic && atomic.use_empty() && atomic.getOrder() == MemOrder::relaxed;
+  });
+}
+
 void PlaceLowering::lowerLocate(LocateOp locate) {
   Place place(locate.getView(), locate.getIndices(), locate.getWidths());
-  Address at = address(locate, place, Value(), /*narrow=*/false);
+  Address at = address(locate, place, Value(), /*narrow=*/isOnlyChanged(locate.getPointer()));
   locate.getPointer().replaceAllUsesWith(
       at.offset ? pointersOf(builder, loc, at.base, at.offset) : at.base);
   if (!at.mask) {

@@ -74,6 +74,7 @@ def PlanLayouts : Pass<"tk-plan-layouts", "::mlir::ModuleOp"> {
   let options = [
     Option<"warpSize", "warp-size", "int64_t", "32", "lanes of a warp on the target">,
     Option<"maxVectorBytes", "max-vector-bytes", "int64_t", "16", "widest global access of a thread">,
+    Option<"maxAtomicBytes", "max-atomic-bytes", "int64_t", "0", "widest sum of floats into global memory">,
     Option<"matrixKinds", "matrix-kinds", "unsigned", "0", "matrix instructions of the target, as a set of bits">];
 }
 

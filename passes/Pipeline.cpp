@@ -32,6 +32,7 @@ static std::unique_ptr<Pass> planLayouts(const Target &target) {
   PlanLayoutsOptions options;
   options.warpSize = target.warpSize;
   options.maxVectorBytes = target.maxVectorBytes;
+  options.maxAtomicBytes = target.maxAtomicBytes;
   options.matrixKinds = target.matrixKinds;
   return createPlanLayouts(options);
 }

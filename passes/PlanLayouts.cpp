@@ -90,7 +90,7 @@ static void recordPlan(KernelOp kernel, LayoutPlan &plan) {
 }
 
 /// Facts used by earlier passes, and those that vectors rest on: an access of one element needs none.
-static ArrayAttr usedFacts(KernelOp kernel, LayoutPlan &plan, int64_t maxVectorBytes) {
+static ArrayAttr usedFacts(KernelOp kernel, LayoutPlan &plan, const MachineShape &machine) {
   ScalarAnalysis scalars(kernel);
   ContiguityAnalysis contiguity(scalars);
   kernel.walk([&](Operation *op) {
@@ -98,7 +98,8 @@ static ArrayAttr usedFacts(KernelOp kernel, LayoutPlan &plan, int64_t maxVectorB
     if (!access || plan.vectorOf(op) == 1)
       return;
     unsigned last = cast<RankedTensorType>(access->offset.getType()).getRank() - 1;
-    contiguity.widestVector(access->base, access->offset, access->mask, last, maxVectorBytes);
+    contiguity.widestVector(access->base, access->offset, access->mask, last,
+                            widestAccess(op, machine.maxVectorBytes, machine.maxAtomicBytes));
   });
   llvm::SmallSetVector<Attribute, 8> used(scalars.usedFacts().begin(), scalars.usedFacts().end());
   if (auto kept = kernel->getAttrOfType<ArrayAttr>("tkg.kept_facts"))
@@ -108,16 +109,17 @@ static ArrayAttr usedFacts(KernelOp kernel, LayoutPlan &plan, int64_t maxVectorB
 }
 
 /// Says which accesses are narrower than the target allows.
-static void remarkNarrowAccesses(KernelOp kernel, int64_t maxVectorBytes) {
+static void remarkNarrowAccesses(KernelOp kernel, const MachineShape &machine) {
   kernel.walk([&](Operation *op) {
     std::optional<AccessOperands> access = accessOperands(op);
     if (!access)
       return;
     int64_t bits = elementBits(access->tile.getType());
     int64_t vector = op->getAttrOfType<IntegerAttr>("vector").getInt();
-    if (vector * bits < maxVectorBytes * 8)
-      emit<diag::VectorNarrow>(op->getLoc(), isa<tkg::LoadOp>(op) ? "load" : "store",
-                               vector * bits, kernel.getSymName(), maxVectorBytes * 8,
+    int64_t widest = widestAccess(op, machine.maxVectorBytes, machine.maxAtomicBytes) * 8;
+    StringRef what = isa<tkg::LoadOp>(op) ? "load" : isa<tkg::StoreOp>(op) ? "store" : "atomic operation";
+    if (vector * bits < widest)
+      emit<diag::VectorNarrow>(op->getLoc(), what, vector * bits, kernel.getSymName(), widest,
                                "address, mask or layout do not allow more");
   });
 }
@@ -129,13 +131,14 @@ struct PlanLayouts : tk::impl::PlanLayoutsBase<PlanLayouts> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       cloneCheapProducers(kernel);
-      LayoutPlan plan(kernel, {warpSize, warpsOf(kernel), maxVectorBytes, MatrixKinds(matrixKinds)});
+      MachineShape machine{warpSize, warpsOf(kernel), maxVectorBytes, maxAtomicBytes, MatrixKinds(matrixKinds)};
+      LayoutPlan plan(kernel, machine);
       if (failed(plan.decide()))
         return signalPassFailure();
       recordPlan(kernel, plan);
-      remarkNarrowAccesses(kernel, maxVectorBytes);
+      remarkNarrowAccesses(kernel, machine);
       if (kernel->hasAttr("facts"))
-        kernel->setAttr("tkg.used_facts", usedFacts(kernel, plan, maxVectorBytes));
+        kernel->setAttr("tkg.used_facts", usedFacts(kernel, plan, machine));
     }
     setPhase(getOperation(), Phase::Planned);
   }

@@ -1,8 +1,8 @@
 //===- SplitAddresses.cpp - uniform 64-bit and lane 32-bit parts of indices ----===//
 //
 // Requires: phase Resident.
-// Ensures:  an access through pointers that are one base plus offsets is a tkg.load or tkg.store; a
-//           64-bit comparison of index tiles that split is a 32-bit one.
+// Ensures:  an access through pointers that are one base plus offsets is a tkg.load, tkg.store or, of relaxed
+//           order and without a result, tkg.atomic_rmw; a 64-bit comparison of index tiles that split is a 32-bit one.
 // Fails:    never; a remark TK4101 names an access whose offsets stay 64-bit a lane.
 //
 //   %i = addi (splat %s : i64), (extsi (arange 0 : tensor<1024xi32>))
@@ -70,6 +70,7 @@ private:
   void narrowComparison(arith::CmpIOp compare);
   void splitLoad(LoadOp load);
   void splitStore(StoreOp store);
+  void splitAtomic(AtomicRmwOp atomic);
   bool isReadonly(Value base);
 
   KernelOp kernel;
@@ -281,6 +282,18 @@ void AddressSplitting::splitStore(StoreOp store) {
   done.push_back(store);
 }
 
+void AddressSplitting::splitAtomic(AtomicRmwOp atomic) {
+  auto type = dyn_cast<RankedTensorType>(atomic.getType());
+  bool splits = type && atomic.use_empty() && atomic.getOrder() == MemOrder::relaxed;
+  std::optional<PointerSplit> split = splits ? splitPointer(atomic.getPointer()) : std::nullopt;
+  if (!split)
+    return;
+  auto [base, offset] = baseAndOffset(*split, type.getShape());
+  tkg::AtomicRmwOp::create(builder, loc, atomic.getKind(), atomic.getValue(), base, offset, atomic.getMask(),
+                           atomic.getIsUnsigned(), atomic.getScope(), 1);
+  done.push_back(atomic);
+}
+
 /// The values to which the bound of `lane PREDICATE bound` may be clamped.
 static Interval boundsFor(arith::CmpIPredicate predicate, Interval lane) {
   switch (predicate) {
@@ -344,6 +357,7 @@ void AddressSplitting::run() {
     TypeSwitch<Operation *>(op)
         .Case([&](LoadOp load) { splitLoad(load); })
         .Case([&](StoreOp store) { splitStore(store); })
+        .Case([&](AtomicRmwOp atomic) { splitAtomic(atomic); })
         .Case([&](arith::CmpIOp compare) { narrowComparison(compare); });
   });
   for (Operation *op : done)

@@ -268,6 +268,7 @@ private:
   // MachineAtomic.cpp: memory that others change
   struct AtomicAccess {
     mlir::Operation *op;
+    std::optional<AtomicKind> kind; // of a change
     llvm::SmallVector<mlir::Value, 2> values; // of one element
     MemOrder order;
     MemScope scope;
@@ -275,6 +276,7 @@ private:
     bool hasResult;
   };
   void lowerAtomic(mlir::Operation *op);
+  void lowerPlacedAtomic(tkg::AtomicRmwOp op);
   mlir::Value atomicElement(const AtomicAccess &access, mlir::Value pointer, mlir::Value predicate);
   mlir::Value atom(llvm::StringRef action, const AtomicAccess &access, MemOrder order,
                    mlir::Value pointer, mlir::Value predicate, mlir::ValueRange values);

@@ -67,9 +67,8 @@ Value Machine::replaced(Value pointer, Value predicate, Type word, const AtomicA
 
 /// What memory becomes. Sums of bf16 are made in f32 and rounded once, as everywhere.
 Value Machine::updated(const AtomicAccess &access, Value old) {
-  auto rmw = cast<AtomicRmwOp>(access.op);
   Value value = access.values[0];
-  switch (rmw.getKind()) {
+  switch (*access.kind) {
   case AtomicKind::add: {
     Type f32 = builder.getF32Type();
     Value sum = LLVM::FAddOp::create(builder, loc, f32, LLVM::FPExtOp::create(builder, loc, f32, old),
@@ -97,24 +96,24 @@ Value Machine::atomicLoop(const AtomicAccess &access, Value pointer, Value predi
 //===----------------------------------------------------------------------===//
 
 /// The instruction of a change, or "" when there is none.
-static std::string actionOf(AtomicRmwOp op, Type type, const Target &target) {
+static std::string actionOf(AtomicKind kind, bool isUnsigned, Type type, const Target &target) {
   unsigned bits = type.getIntOrFloatBitWidth();
   auto typed = [&](StringRef name, StringRef letter) {
     return llvm::formatv("{0}.{1}{2}", name, letter, bits).str();
   };
   bool isFloat = isa<FloatType>(type);
-  switch (op.getKind()) {
+  switch (kind) {
   case AtomicKind::add:
     if (type.isBF16())
       return target.hasBf16Arithmetic ? "add.noftz.bf16" : "";
     return type.isF16() ? "add.noftz.f16" : typed("add", isFloat ? "f" : "u");
   case AtomicKind::max:
   case AtomicKind::min:
-    return isFloat ? "" : typed(stringifyAtomicKind(op.getKind()), op.getIsUnsigned() ? "u" : "s");
+    return isFloat ? "" : typed(stringifyAtomicKind(kind), isUnsigned ? "u" : "s");
   case AtomicKind::exchange:
     return bits == 16 ? "" : typed("exch", "b");
   default:
-    return typed(stringifyAtomicKind(op.getKind()), "b");
+    return typed(stringifyAtomicKind(kind), "b");
   }
 }
 
@@ -125,8 +124,8 @@ Value Machine::atomicElement(const AtomicAccess &access, Value pointer, Value pr
   for (Value value : access.values)
     words.push_back(toBits(value));
   std::string action;
-  if (auto rmw = dyn_cast<AtomicRmwOp>(access.op)) {
-    action = actionOf(rmw, access.type, target);
+  if (access.kind) {
+    action = actionOf(*access.kind, access.op->hasAttr("is_unsigned"), access.type, target);
     if (action.empty())
       return atomicLoop(access, pointer, predicate);
   } else {
@@ -165,7 +164,7 @@ void Machine::shareResult(Value result, Tile tile) {
 
 /// Atomic operations, and loads of memory that others change.
 void Machine::lowerAtomic(Operation *op) {
-  AtomicAccess access{op, {}, MemOrder::relaxed, MemScope::gpu, {}, !op->use_empty()};
+  AtomicAccess access{op, {}, {}, MemOrder::relaxed, MemScope::gpu, {}, !op->use_empty()};
   Value pointers, mask;
   SmallVector<Value, 2> values;
   TypeSwitch<Operation *>(op)
@@ -178,6 +177,8 @@ void Machine::lowerAtomic(Operation *op) {
         access.order = atomic.getOrder();
         access.scope = atomic.getScope();
       });
+  if (auto rmw = dyn_cast<AtomicRmwOp>(op))
+    access.kind = rmw.getKind();
   access.type = machineType(cast<PtrType>(elementTypeOf(pointers.getType())).getPointee());
   if (!isa<RankedTensorType>(pointers.getType())) {
     for (Value value : values)
@@ -205,4 +206,37 @@ void Machine::lowerAtomic(Operation *op) {
   }
   if (access.hasResult)
     shareResult(op->getResult(0), std::move(tile));
+}
+
+/// Sums of several floats side by side in one instruction, as PTX has it for words: `add.v4.f32`, `add.noftz.v2.bf16x2`.
+static std::string vectorSum(Type type, size_t words) {
+  std::string vector = words > 1 ? llvm::formatv("v{0}.", words).str() : "";
+  return type.isF32() ? "add." + vector + "f32" : "add.noftz." + vector + (type.isF16() ? "f16x2" : "bf16x2");
+}
+
+/// Changes whose result nobody asks for, at a base and offsets: as many elements at once as the access has.
+void Machine::lowerPlacedAtomic(tkg::AtomicRmwOp op) {
+  LinearLayout layout = layoutOf(op.getValue());
+  Value base = scalar(op.getBase()), owner = ownership(layout);
+  Type pointee = op.getBase().getType().getPointee();
+  AtomicAccess access{op, op.getKind(), {}, MemOrder::relaxed, op.getScope(), machineType(pointee), false};
+  int64_t vector = op.getVector();
+  uint32_t duplicates = layout.ownerMask(InDim::Register);
+  for (int64_t first = 0; first < layout.numRegisters(); first += vector) {
+    if (first % layout.numCoreElements() & duplicates)
+      continue;
+    Value predicate = op.getMask() ? reg(op.getMask(), first) : Value();
+    predicate = andOf(andOf(predicate, validity(layout, first)), owner);
+    Value address = pointer(base, tiles[op.getOffset()][first], pointee);
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < vector; ++i)
+      elements.push_back(reg(op.getValue(), first + i));
+    if (vector > 1) {
+      SmallVector<Value> words = toWords(elements);
+      atom(vectorSum(access.type, words.size()), access, access.order, address, predicate, words);
+    } else {
+      access.values.assign({elements[0]});
+      atomicElement(access, address, predicate);
+    }
+  }
 }

@@ -200,6 +200,8 @@ void Machine::collectExactOffsets() {
       work.push_back(load.getOffset());
     if (auto store = dyn_cast<tkg::StoreOp>(op))
       work.push_back(store.getOffset());
+    if (auto atomic = dyn_cast<tkg::AtomicRmwOp>(op))
+      work.push_back(atomic.getOffset());
     if (auto copy = dyn_cast<tkg::AsyncCopyOp>(op))
       work.push_back(copy.getOffset());
   });
@@ -338,6 +340,7 @@ LogicalResult Machine::lowerTileOp(Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](tkg::LoadOp load) { return done((lowerLoad(load), 0)); })
       .Case([&](tkg::StoreOp store) { return done((lowerStore(store), 0)); })
+      .Case([&](tkg::AtomicRmwOp atomic) { return done((lowerPlacedAtomic(atomic), 0)); })
       .Case([&](tkg::ReduceOp reduce) { return done((lowerReduce(reduce), 0)); })
       .Case([&](tkg::ScanOp scan) { return done((lowerScan(scan), 0)); })
       .Case([&](tkg::ScanCarryOp carry) { return done((lowerScanCarry(carry), 0)); })

@@ -62,7 +62,7 @@ void Machine::lowerPackedStore(tkg::StoreOp op) {
   auto half = [&](unsigned index) -> Value {
     return LLVM::AndOp::create(builder, loc, reg(op.getValue(), index), integer(15, 8));
   };
-  AtomicAccess access{op, {}, MemOrder::relaxed, MemScope::gpu, builder.getI16Type(), true};
+  AtomicAccess access{op, {}, {}, MemOrder::relaxed, MemScope::gpu, builder.getI16Type(), true};
   for (int64_t first = 0; first < layout.numRegisters(); first += vector) {
     if (first % layout.numCoreElements() & layout.ownerMask(InDim::Register))
       continue;

@@ -157,9 +157,9 @@ static void expandAtom(tkg::PtxAtomOp op) {
                  (op.getOrder() == MemOrder::relaxed || op.getOrder() == MemOrder::release);
   bool writesResult = !reduces && name != "st";
   unsigned bits = 0;
-  StringRef digits = type.drop_front(type.find_first_of("0123456789"));
-  digits.getAsInteger(10, bits);
-  Type word = builder.getIntegerType(bits);
+  type.drop_front(type.find_first_of("0123456789")).getAsInteger(10, bits);
+  Type word = op.getValues().empty() ? builder.getIntegerType(bits) : op.getValues()[0].getType();
+  bool isVector = reduces && op.getValues().size() > 1;
   char letter = wordNames(word, false).first;
   unsigned next = writesResult;
   std::string constraints = writesResult ? std::string("=") + letter + ",l" : "l", text;
@@ -174,8 +174,10 @@ static void expandAtom(tkg::PtxAtomOp op) {
   for (Value value : op.getValues()) {
     constraints += std::string(",") + letter;
     operands.push_back(value);
-    values += llvm::formatv(", ${0}", next++).str();
+    values += llvm::formatv("{0}${1}", values.empty() ? "" : ", ", next++).str();
   }
+  if (!values.empty())
+    values = isVector ? ", {" + values + "}" : ", " + values;
   if (writesResult && op.getPredicate()) {
     constraints += ",0";
     operands.push_back(LLVM::ConstantOp::create(builder, op.getLoc(), word, builder.getIntegerAttr(word, 0)));

@@ -32,7 +32,7 @@ static constexpr Target nvidia(std::string_view name, std::string_view what, boo
           name.back() == 'a' ? Match::Exact : Match::AtLeast, compute / 10, compute % 10, ptx,
           /*warpSize=*/32, sharedBytes, /*registersPerThread=*/255, /*registersPerBlock=*/65536,
           /*maxThreadsPerBlock=*/1024,
-          vectorBytes, bf16, /*hasFp8Conversion=*/compute >= 89, /*hasAsyncCopy=*/true, kMatrixKinds,
+          vectorBytes, /*maxAtomicBytes=*/compute >= 90 ? 16 : 0, bf16, /*hasFp8Conversion=*/compute >= 89, /*hasAsyncCopy=*/true, kMatrixKinds,
           fp8MatrixBitsOf(compute)};
 }
 
@@ -41,7 +41,7 @@ static constexpr Target amd(std::string_view name, std::string_view what, int wa
   return {name, name, what, Vendor::Amd, /*supported=*/false, Match::Exact,
           /*computeMajor=*/0, /*computeMinor=*/0, /*ptxVersion=*/0, waveSize, sharedBytes,
           /*registersPerThread=*/256, /*registersPerBlock=*/262144,
-          /*maxThreadsPerBlock=*/1024, /*maxVectorBytes=*/16, bf16,
+          /*maxThreadsPerBlock=*/1024, /*maxVectorBytes=*/16, /*maxAtomicBytes=*/0, bf16,
           /*hasFp8Conversion=*/false, /*hasAsyncCopy=*/false, /*matrixKinds=*/0,
           /*fp8MatrixBits=*/0};
 }
@@ -52,7 +52,7 @@ static constexpr Target kTargets[] = {
     nvidia("sm_80", "Ampere: A100, A30", true, 80, 80, 163 * kKiB, 16, false),
     nvidia("sm_86", "Ampere: A10, A40, RTX 30", true, 86, 80, 99 * kKiB, 16, false),
     nvidia("sm_89", "Ada: L4, L40S, RTX 40", true, 89, 84, 99 * kKiB, 16, false),
-    nvidia("sm_90a", "Hopper: H100, H200", true, 90, 80, 227 * kKiB, 16, true),
+    nvidia("sm_90a", "Hopper: H100, H200", true, 90, 81, 227 * kKiB, 16, true),
     nvidia("sm_100a", "Blackwell: B200, GB200", false, 100, 86, 227 * kKiB, 32, true),
     nvidia("sm_103a", "Blackwell Ultra: B300, GB300", false, 103, 88, 227 * kKiB, 32, true),
     nvidia("sm_120a", "Blackwell: RTX 50, RTX PRO", true, 120, 87, 99 * kKiB, 16, true),

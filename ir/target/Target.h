@@ -41,6 +41,7 @@ struct Target {
   int64_t registersPerBlock; // of all threads of a block together
   int maxThreadsPerBlock;
   int maxVectorBytes; // widest global access of a thread
+  int maxAtomicBytes; // of floats that one instruction adds to global memory; 0: one element
   bool hasBf16Arithmetic;
   bool hasFp8Conversion; // instructions between f16, f32 and OCP's fp8
   bool hasAsyncCopy;       // from global to shared memory, past the registers

@@ -23,6 +23,11 @@ void StoreOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects
   addGlobalEffect(effects, getBaseMutable(), MemoryEffects::Write::get());
 }
 
+void AtomicRmwOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addGlobalEffect(effects, getBaseMutable(), MemoryEffects::Read::get());
+  addGlobalEffect(effects, getBaseMutable(), MemoryEffects::Write::get());
+}
+
 void AsyncCopyOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   addGlobalEffect(effects, getBaseMutable(), MemoryEffects::Read::get());
   effects.emplace_back(MemoryEffects::Write::get(), &getBufferMutable(), SideEffects::DefaultResource::get());
@@ -61,6 +66,16 @@ LogicalResult LoadOp::verify() {
 LogicalResult StoreOp::verify() {
   return verifyAccess(*this, getBase().getType(), cast<RankedTensorType>(getOffset().getType()),
                       cast<RankedTensorType>(getValue().getType()), getMask(),
+                      int64_t(getVector()));
+}
+
+LogicalResult AtomicRmwOp::verify() {
+  auto value = cast<RankedTensorType>(getValue().getType());
+  if (tk::elementBits(value) < 16)
+    return emitOpError() << "changes no elements of " << tk::elementBits(value) << " bits";
+  if (getVector() > 1 && (getKind() != tk::AtomicKind::add || !isa<FloatType>(value.getElementType())))
+    return emitOpError() << "of a vector adds floats";
+  return verifyAccess(*this, getBase().getType(), cast<RankedTensorType>(getOffset().getType()), value, getMask(),
                       int64_t(getVector()));
 }
 

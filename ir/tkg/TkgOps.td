@@ -53,6 +53,25 @@ def Tkg_StoreOp : Tkg_Op<"store", [Tkg_MemoryEffects]> {
   let hasVerifier = 1;
 }
 
+def Tkg_AtomicRmwOp : Tkg_Op<"atomic_rmw", [Tkg_MemoryEffects]> {
+  let summary = "change global memory, nobody asking what it held: uniform base, lane offsets";
+  let description = [{
+    As `tk.atomic_rmw` of relaxed order, with the addresses of `tkg.store`: each element is combined with memory once.
+    `vector` elements side by side go in one instruction; each of them is a change of its own still.
+    ```mlir
+    tkg.atomic_rmw add %v, %p[%i] mask %m : tensor<64xi1> scope gpu {vector = 4 : i64}
+        : tensor<64xf32>, !tk.ptr<f32, 0>, tensor<64xi32>
+    ```
+  }];
+  let arguments = (ins Tk_AtomicKind:$kind, Tk_Tile:$value, Tk_PtrType:$base, Tk_Tile:$offset, Optional<Tk_Tile>:$mask,
+                       UnitAttr:$is_unsigned, Tk_MemScope:$scope, DefaultValuedAttr<I64Attr, "1">:$vector);
+  let assemblyFormat = [{
+    $kind $value `,` $base `[` $offset `]` (`mask` $mask^ `:` type($mask))? (`unsigned` $is_unsigned^)?
+    `scope` $scope attr-dict `:` type($value) `,` type($base) `,` type($offset)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tkg_ConvertOp : Tkg_Op<"convert", [Pure]> {
   let summary = "the same tile in another layout";
   let description = [{
@@ -144,8 +163,8 @@ def Tkg_PtxAtomOp : Tkg_Op<"ptx.atom", [MemoryEffects<[MemRead, MemWrite]>, Attr
   let summary = "atom, red, ld or st with an order and a scope, under a predicate";
   let description = [{
     `action` is the instruction's operation and type: `add.u32`, `cas.b16`, `exch.b64`, `ld.b32`,
-    `st.b32`. Values and result are words of that width. Where `predicate` is false nothing happens
-    and the result is zero. Without a result it is a `red` where there is one.
+    `st.b32`, `add.v4.f32`. Values and result are words of that width, one for each element of a vector. Where `predicate`
+    is false nothing happens and the result is zero. Without a result it is a `red` where there is one.
     ```mlir
     %old = tkg.ptx.atom "add.u32" %p if %c (%v) order acq_rel scope gpu : !llvm.ptr<1>, i32 -> i32
     ```

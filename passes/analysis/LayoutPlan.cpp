@@ -105,7 +105,19 @@ std::optional<AccessOperands> tk::accessOperands(Operation *op) {
     return AccessOperands{load.getBase(), load.getOffset(), load.getMask(), load.getResult()};
   if (auto store = dyn_cast<tkg::StoreOp>(op))
     return AccessOperands{store.getBase(), store.getOffset(), store.getMask(), store.getValue()};
+  if (auto atomic = dyn_cast<tkg::AtomicRmwOp>(op))
+    return AccessOperands{atomic.getBase(), atomic.getOffset(), atomic.getMask(), atomic.getValue()};
   return std::nullopt;
+}
+
+int64_t tk::widestAccess(Operation *op, int64_t maxVectorBytes, int64_t maxAtomicBytes) {
+  auto atomic = dyn_cast<tkg::AtomicRmwOp>(op);
+  if (!atomic)
+    return maxVectorBytes;
+  Type type = elementTypeOf(atomic.getValue().getType());
+  bool joins = atomic.getKind() == AtomicKind::add && (type.isF16() || type.isBF16() || type.isF32());
+  int64_t bytes = type.getIntOrFloatBitWidth() / 8;
+  return joins ? std::max(bytes, type.isF16() ? std::max<int64_t>(maxAtomicBytes, 4) : maxAtomicBytes) : bytes;
 }
 
 LayoutPlan::LayoutPlan(KernelOp kernel, MachineShape machine)
@@ -234,7 +246,7 @@ void LayoutPlan::addAccess(Operation *op) {
   Class &tiles = classes[rootOf(idOf(access->offset))];
   unsigned axis = tiles.shape.size() - 1;
   int64_t widest = contiguity.widestVector(access->base, access->offset, access->mask, axis,
-                                           machine.maxVectorBytes);
+                                           widestAccess(op, machine.maxVectorBytes, machine.maxAtomicBytes));
   tiles.accesses.push_back({op, elementBits(access->tile.getType()) / 8, widest, tripWeight(op)});
 }
 

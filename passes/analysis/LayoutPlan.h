@@ -19,6 +19,7 @@ struct MachineShape {
   int64_t warpSize = 32;
   int64_t warps = 4;
   int64_t maxVectorBytes = 16;
+  int64_t maxAtomicBytes = 0;
   MatrixKinds matrixKinds = 0;
 
   int64_t threads() const { return warpSize * warps; }
@@ -119,5 +120,9 @@ struct AccessOperands {
   mlir::Value base, offset, mask, tile;
 };
 std::optional<AccessOperands> accessOperands(mlir::Operation *op);
+
+/// Bytes that an access of a thread may have. Sums of floats that nobody reads take up to `maxAtomicBytes` at once, f16
+/// two elements in any case; other changes take one element.
+int64_t widestAccess(mlir::Operation *op, int64_t maxVectorBytes, int64_t maxAtomicBytes);
 
 } // namespace tk

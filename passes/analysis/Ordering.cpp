@@ -98,6 +98,8 @@ static std::optional<Access> accessOf(Operation *op) {
                               : std::optional(Access{aliasClassOf(load.getBase()), false});
   if (auto store = dyn_cast<tkg::StoreOp>(op))
     return Access{aliasClassOf(store.getBase()), true};
+  if (auto atomic = dyn_cast<tkg::AtomicRmwOp>(op))
+    return Access{aliasClassOf(atomic.getBase()), true};
   if (auto copy = dyn_cast<tkg::AsyncCopyOp>(op))
     return Access{aliasClassOf(copy.getBase()), false};
   if (auto load = dyn_cast<LoadOp>(op))
@@ -188,6 +190,8 @@ static std::pair<Value, Value> addressOf(Operation *op) {
     return {load.getBase(), load.getOffset()};
   if (auto store = dyn_cast<tkg::StoreOp>(op))
     return {store.getBase(), store.getOffset()};
+  if (auto atomic = dyn_cast<tkg::AtomicRmwOp>(op))
+    return {atomic.getBase(), atomic.getOffset()};
   return {};
 }
 
@@ -240,8 +244,8 @@ static bool sameThreadsInAllTrips(Operation *a, Operation *b) {
   if (!base || !loop || a->getBlock() != b->getBlock() || addressOf(a) != addressOf(b))
     return false;
   tkg::LayoutAttr layout = tkg::layoutOf(offset.getType());
-  bool bothStore = isa<tkg::StoreOp>(a) && isa<tkg::StoreOp>(b); // by the owner, who is the same
-  if (!layout || !(bothStore || layout.getMap().invertible()))
+  bool bothOwned = isa<tkg::StoreOp, tkg::AtomicRmwOp>(a) && isa<tkg::StoreOp, tkg::AtomicRmwOp>(b); // who is the same
+  if (!layout || !(bothOwned || layout.getMap().invertible()))
     return false;
   Operation *outermost = loop;
   for (Operation *parent = loop; !isa<KernelOp>(parent); parent = parent->getParentOp())
@@ -256,9 +260,14 @@ static bool sameThreadsInAllTrips(Operation *a, Operation *b) {
 
 /// Changes of one kind of which nobody wants the result may happen in any order.
 static bool commute(Operation *a, Operation *b) {
-  auto first = dyn_cast<AtomicRmwOp>(a), second = dyn_cast<AtomicRmwOp>(b);
-  return first && second && first.getKind() == second.getKind() &&
-         first.getKind() != AtomicKind::exchange && first.use_empty() && second.use_empty();
+  auto changeOf = [](Operation *op) -> std::optional<AtomicKind> {
+    if (auto atomic = dyn_cast<tkg::AtomicRmwOp>(op))
+      return atomic.getKind();
+    auto atomic = dyn_cast<AtomicRmwOp>(op);
+    return atomic && atomic.use_empty() ? std::optional(atomic.getKind()) : std::nullopt;
+  };
+  std::optional<AtomicKind> first = changeOf(a);
+  return first && first == changeOf(b) && first != AtomicKind::exchange;
 }
 
 static bool conflicts(const Pending &earlier, Operation *later) {

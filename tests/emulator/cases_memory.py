@@ -284,4 +284,51 @@ def atomics():
     return result + odd_changes()
 
 
-GROUPS = {function.__name__: function for function in (places, views, tables, hints, packed, atomics)}
+SUMS = """kernel k(in x: {dtype}[_, N], inout z: {dtype}[_, N], inout q: {dtype}[_, N; 1, *], inout p: {dtype}[_, N]) @grid(2) {{
+    let i = program_id(0)
+    let t = x[0 +: 8, 0 +: {side}]
+    atomic_add(z[i * 5 +: 8, 0 +: {side}], t, sem="relaxed")
+    atomic_add(z[0 +: 8, i * 4 +: {side}], t, mask=t > 0, sem="relaxed")
+    atomic_add(z[3 +: 8, 0 +: {side}], t, mask=(arange(0, 8) < 5)[:, None] & (arange(0, {side}) >= 0)[None, :], sem="relaxed")
+    atomic_add(q[0 +: 8, 0 +: {side}], t, sem="relaxed", scope="sys")
+    atomic_max(p[0 +: 4, 0 +: 16], x[2, 0 +: 16][None, :] + zeros[{dtype}](4, 1), sem="relaxed")
+    let total = sum(t, axis=0).to({dtype})
+    atomic_add(p[4, 0 +: {side}], total, sem="relaxed")
+    atomic_add(p[5, 0 +: {side}], total)
+}}"""
+PRODUCTS = """kernel k(in x: f16[M, 32], in y: f16[32, N], inout z: {dtype}[M, N]) @grid(cdiv(M, 32)) {{
+    let i = program_id(0)
+    for j in range(0, N, 32) {{
+        atomic_add(z[i * 32 +: 32, j +: 32], (x[i * 32 +: 32, :] @ y[:, j +: 32]).to({dtype}), sem="relaxed")
+    }}
+    for j in range(0, N, 32) {{
+        atomic_add(z[i * 32 +: 32, j +: 32], (x[i * 32 +: 32, :] @ y[:, j +: 32]).to({dtype}), sem="relaxed")
+        let old = z[i * 32 +: 32, j +: 32]
+        z[i * 32 +: 32, j +: 32] = old - 1.0
+    }}
+}}"""
+
+
+def sums():
+    """Sums into memory of which nobody reads what was there before: several elements at once where the target can, the
+    elements lie side by side and the mask is theirs alike."""
+    result = []
+    for dtype, target, (side, columns, count) in (
+            ("f32", "sm_90a", (32, 32, 4)), ("f32", "sm_90a", (16, 13, 1)), ("f32", "sm_90a", (24, 40, 8)), ("f32", "sm_80", (32, 32, 4)),
+            ("f16", "sm_90a", (32, 32, 2)), ("f16", "sm_90a", (24, 40, 8)), ("f16", "sm_80", (32, 27, 4)), ("bf16", "sm_90a", (32, 32, 2)),
+            ("bf16", "sm_90a", (16, 13, 4)), ("bf16", "sm_80", (16, 16, 1)), ("f64", "sm_90a", (16, 16, 4)), ("i32", "sm_90a", (32, 32, 4))):
+        random = random_for(dtype + target + str(side))
+        arrays = {"x": filled(random, dtype, 7, columns), "z": filled(random, dtype, 12, columns),
+                  "q": filled(random, dtype, 6, columns), "p": filled(random, dtype, 6, columns)}
+        result.append(Case(f"sums {dtype} {target} {side}", SUMS.format(dtype=dtype, side=side), arrays, {}, warps(count),
+                           (ALIGNED, MISALIGNED, PADDED, (0, 8)), exact=True, target=target, transposed=("q",)))
+    for dtype, (rows, columns), count in (("f32", (32, 32), 4), ("f32", (45, 38), 1), ("f16", (32, 40), 2), ("bf16", (32, 64), 4)):
+        random = random_for(dtype + str(rows))
+        arrays = {"x": random.integers(-2, 3, (rows, 32)).astype(np.float16), "z": filled(random, dtype, rows, columns),
+                  "y": random.integers(-1, 2, (32, columns)).astype(np.float16)}
+        result.append(Case(f"sums of products {dtype} {rows}", PRODUCTS.format(dtype=dtype), arrays, {}, warps(count),
+                           exact=True))
+    return result
+
+
+GROUPS = {function.__name__: function for function in (places, views, tables, hints, packed, atomics, sums)}

@@ -161,6 +161,14 @@ def execute_pair(warp, instruction, active):
             warp.write(second[1], results[1], active)
     else:
         warp.write(instruction.arguments[0], results[0] | (results[1] << np.uint64(16)), active)
+
+
+def float_sum(type_name, *words):
+    """The bits of the sum of two floats."""
+    parts = [floats_of(np.array([word], np.uint64) & mask_of(width_of(type_name)), type_name) for word in words]
+    return int(bits_of_floats(parts[0] + parts[1], type_name)[0])
+
+
 def changed(instruction, old, *values):
     """The word that an atomic operation leaves."""
     type_name = instruction.type
@@ -172,10 +180,12 @@ def changed(instruction, old, *values):
     if action == "cas":
         mask = 2 ** width_of(type_name) - 1
         return values[1] if old == values[0] & mask else old
-    words = [np.array([word], np.uint64) & mask_of(width_of(type_name)) for word in (old, values[0])]
+    if type_name.endswith("x2"):
+        half, width = type_name.removesuffix("x2"), width_of(type_name)
+        return sum(float_sum(half, old >> shift, values[0] >> shift) << shift for shift in (0, width))
     if is_float(type_name):
-        total = floats_of(words[0], type_name) + floats_of(words[1], type_name)
-        return int(bits_of_floats(total, type_name)[0])
+        return float_sum(type_name, old, values[0])
+    words = [np.array([word], np.uint64) & mask_of(width_of(type_name)) for word in (old, values[0])]
     return int(CHANGES[action](*[int(integers_of(word, type_name)[0]) for word in words]))
 
 

@@ -367,16 +367,20 @@ class Warp:
         return bool((self.place >= len(self.machine.program.instructions)).all())
 
     def atomic(self, instruction, active):
-        """`atom`, `red`, and `ld` and `st` with an order."""
+        """`atom`, `red`, of one word or several, and `ld` and `st` with an order."""
         arguments = list(instruction.arguments)
         place = next(i for i, argument in enumerate(arguments) if argument.startswith("["))
         target, address = arguments[0] if place else None, arguments[place]
         base, _, offset = address.strip("[]").partition("+")
         addresses = (self.read(base) + np.uint64(int(offset or 0) & ALL_ONES))[active]
-        values = [self.read(name)[active].tolist() for name in arguments[place + 1 :]]
+        names = arguments[place + 1 :]
+        size = operations.width_of(instruction.type) // 8 * (2 if instruction.type.endswith("x2") else 1)
         if not len(addresses):
             return
-        size = operations.width_of(instruction.type) // 8
+        if names and names[0].startswith("{"):
+            self.atomic_vector(instruction, active, addresses, names[0], size)
+            return
+        values = [self.read(name)[active].tolist() for name in names]
         old = self.machine.memory_of(instruction).change(
             addresses, size, instruction, self.index, self.machine.time(self),
             lambda position, word: operations.changed(instruction, word,
@@ -385,6 +389,16 @@ class Warp:
             bits = np.zeros(LANES, np.uint64)
             bits[active] = old
             self.write(target, bits, active)
+
+    def atomic_vector(self, instruction, active, addresses, names, size):
+        """A `red` of several words: each is changed for itself, but they must lie where one access may."""
+        memory = self.machine.memory_of(instruction)
+        names = [name.strip() for name in names.strip("{}").split(",")]
+        memory.places(addresses, size * len(names), instruction)
+        for number, name in enumerate(names):
+            values = self.read(name)[active].tolist()
+            memory.change(addresses + np.uint64(size * number), size, instruction, self.index, self.machine.time(self),
+                          lambda position, word, values=values: operations.changed(instruction, word, int(values[position])))
 
     def access(self, instruction, active):
         """`ld` and `st`, of parameters, global and shared memory, of one register or several."""

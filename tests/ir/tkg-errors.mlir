@@ -131,3 +131,27 @@ llvm.func @fill_of_another_type(%p: !llvm.ptr<1>, %c: i1, %a: i32) {
   %0 = tkg.ptx.load %p if %c fills(%a) : !llvm.ptr<1>, i32 -> i16
   llvm.return
 }
+
+// -----
+
+#contract = #tk.contract<{kernel = "k", instance = {}, args = [{name = "x", kind = "pointer", dtype = "f32", access = "inout", align = 4}],
+    grid = [1, 1, 1], require = [], disjoint = [], options = {}}>
+tk.kernel @k(%x: !tk.ptr<f32, 0>) attributes {contract = #contract} {
+  %v = arith.constant dense<1.0> : tensor<64xf32>
+  %l = tk.arange 0 : tensor<64xi32>
+  // expected-error @+1 {{of a vector adds floats}}
+  tkg.atomic_rmw max %v, %x[%l] scope gpu {vector = 4 : i64} : tensor<64xf32>, !tk.ptr<f32, 0>, tensor<64xi32>
+  tk.return
+}
+
+// -----
+
+#contract = #tk.contract<{kernel = "k", instance = {}, args = [{name = "x", kind = "pointer", dtype = "i8", access = "inout", align = 4}],
+    grid = [1, 1, 1], require = [], disjoint = [], options = {}}>
+tk.kernel @k(%x: !tk.ptr<i8, 0>) attributes {contract = #contract} {
+  %v = arith.constant dense<1> : tensor<64xi8>
+  %l = tk.arange 0 : tensor<64xi32>
+  // expected-error @+1 {{changes no elements of 8 bits}}
+  tkg.atomic_rmw add %v, %x[%l] scope gpu : tensor<64xi8>, !tk.ptr<i8, 0>, tensor<64xi32>
+  tk.return
+}

@@ -53,6 +53,37 @@ tk.kernel @changes(%x: !tk.ptr<i32, 0>) attributes {contract = #contract} {
   tk.return
 }
 
+// So do those at a base and offsets. One thread changes and stores an element, so none is waited for at the same place;
+// to read what they left, and where the places differ, they are.
+// CHECK-LABEL: tk.kernel @placed_changes(
+// CHECK:         tkg.atomic_rmw add
+// CHECK-NEXT:    tkg.atomic_rmw add
+// CHECK-NEXT:    tkg.barrier
+// CHECK-NEXT:    tkg.atomic_rmw xor
+// CHECK-NEXT:    tkg.store
+// CHECK-NEXT:    tkg.barrier
+// CHECK-NEXT:    tk.atomic_rmw xor
+// CHECK-NEXT:    tkg.atomic_rmw xor
+// CHECK-NEXT:    tkg.barrier
+// CHECK-NEXT:    tkg.load
+tk.kernel @placed_changes(%x: !tk.ptr<i32, 0>) attributes {contract = #contract} {
+  %one = arith.constant 1 : i32
+  %v = arith.constant dense<1> : tensor<64xi32, #A>
+  %p = arith.constant dense<0> : tensor<64xi32, #A>
+  %q = tk.arange 0 : tensor<64xi32, #A>
+  %s = tk.splat %x : !tk.ptr<i32, 0> -> tensor<64x!tk.ptr<i32, 0>, #A>
+  %ps = tk.ptr_add %s, %q : tensor<64x!tk.ptr<i32, 0>, #A>, tensor<64xi32, #A>
+  tkg.atomic_rmw add %v, %x[%p] scope gpu : tensor<64xi32, #A>, !tk.ptr<i32, 0>, tensor<64xi32, #A>
+  tkg.atomic_rmw add %v, %x[%q] scope gpu : tensor<64xi32, #A>, !tk.ptr<i32, 0>, tensor<64xi32, #A>
+  tkg.atomic_rmw xor %v, %x[%q] scope gpu : tensor<64xi32, #A>, !tk.ptr<i32, 0>, tensor<64xi32, #A>
+  tkg.store %v, %x[%q] : tensor<64xi32, #A>, !tk.ptr<i32, 0>, tensor<64xi32, #A>
+  %0 = tk.atomic_rmw xor %v, %ps order relaxed scope gpu : tensor<64xi32, #A>, tensor<64x!tk.ptr<i32, 0>, #A>
+  tkg.atomic_rmw xor %v, %x[%p] scope gpu : tensor<64xi32, #A>, !tk.ptr<i32, 0>, tensor<64xi32, #A>
+  %w = tkg.load %x[%q] : !tk.ptr<i32, 0>, tensor<64xi32, #A> -> tensor<64xi32, #A>
+  tkg.store %w, %x[%q] : tensor<64xi32, #A>, !tk.ptr<i32, 0>, tensor<64xi32, #A>
+  tk.return
+}
+
 // Counts commute with one another, not with a store or a load of the counters.
 // CHECK-LABEL: tk.kernel @counters(
 // CHECK:         tkg.buf_store

@@ -123,4 +123,23 @@ tk.kernel @located(%x: !tk.view<f32, 2, 0>, %y: !tk.view<f32, 1, 1>, %p: !tk.ptr
   tk.store %f, %q mask %m : tensor<8xi1> : tensor<8xf32>, tensor<8x!tk.ptr<f32, 1>>
   tk.return
 }
+
+// Places of changes that nobody waits for have lane offsets of 32 bits, for which the launch checks the stride; places whose
+// pointers go elsewhere have not.
+// CHECK-LABEL: tk.kernel @changed(
+// CHECK-SAME:    ["le", "x.s0", {{[0-9]+}}], ["ge", "x.s0", -{{[0-9]+}}]
+// CHECK:         tk.ptr_add {{.*}}, tensor<8x4xi32>
+// CHECK:         tk.atomic_rmw add {{.*}} order relaxed
+// CHECK:         tk.ptr_add {{.*}}, tensor<8x4xi64>
+// CHECK:         tk.atomic_rmw add {{.*}} order acq_rel
+tk.kernel @changed(%x: !tk.view<f32, 2, 0>, %y: !tk.view<f32, 1, 1>, %p: !tk.ptr<f32, 2>, %lo: i64, %hi: i64)
+    attributes {contract = #contract, facts = []} {
+  %c0 = arith.constant 0 : i64
+  %v = arith.constant dense<1.0> : tensor<8x4xf32>
+  %q, %m = tk.locate %x[%c0, %c0] widths [8, 4] : !tk.view<f32, 2, 0> -> tensor<8x4x!tk.ptr<f32, 0>>, tensor<8x4xi1>
+  %0 = tk.atomic_rmw add %v, %q mask %m : tensor<8x4xi1> order relaxed scope gpu : tensor<8x4xf32>, tensor<8x4x!tk.ptr<f32, 0>>
+  %r, %n = tk.locate %x[%c0, %c0] widths [8, 4] : !tk.view<f32, 2, 0> -> tensor<8x4x!tk.ptr<f32, 0>>, tensor<8x4xi1>
+  %1 = tk.atomic_rmw add %v, %r mask %n : tensor<8x4xi1> order acq_rel scope gpu : tensor<8x4xf32>, tensor<8x4x!tk.ptr<f32, 0>>
+  tk.return
+}
 }

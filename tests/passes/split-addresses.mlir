@@ -125,3 +125,26 @@ tk.kernel @what_may_wrap_stays(%x: !tk.ptr<f32, 0>, %y: !tk.ptr<f32, 1>, %n: i64
   %2 = arith.cmpi ult, %i, %start : tensor<8xi64>
   tk.return
 }
+
+// A change of relaxed order whose result nobody wants gets a base and offsets; of another order, or with a result, none.
+// CHECK-LABEL: tk.kernel @changes(
+// CHECK:         tkg.atomic_rmw add %{{.*}}, %{{.*}}[%{{.*}}] mask %{{.*}} : tensor<1024xi1> scope sys :
+// CHECK-NEXT:    tkg.atomic_rmw max %{{.*}}, %{{.*}}[%{{.*}}] unsigned scope gpu :
+// CHECK:         tk.atomic_rmw add {{.*}} order acq_rel
+// CHECK:         %[[OLD:.*]] = tk.atomic_rmw add {{.*}} order relaxed
+// CHECK:         tkg.store %[[OLD]]
+tk.kernel @changes(%x: !tk.ptr<i32, 0>, %y: !tk.ptr<f32, 1>, %n: i64) attributes {contract = #contract} {
+  %lanes = tk.arange 0 : tensor<1024xi32>
+  %v = arith.constant dense<1.0> : tensor<1024xf32>
+  %m = arith.constant dense<true> : tensor<1024xi1>
+  %s = tk.splat %y : !tk.ptr<f32, 1> -> tensor<1024x!tk.ptr<f32, 1>>
+  %p = tk.ptr_add %s, %lanes : tensor<1024x!tk.ptr<f32, 1>>, tensor<1024xi32>
+  %t = tk.splat %x : !tk.ptr<i32, 0> -> tensor<1024x!tk.ptr<i32, 0>>
+  %q = tk.ptr_add %t, %lanes : tensor<1024x!tk.ptr<i32, 0>>, tensor<1024xi32>
+  %0 = tk.atomic_rmw add %v, %p mask %m : tensor<1024xi1> order relaxed scope sys : tensor<1024xf32>, tensor<1024x!tk.ptr<f32, 1>>
+  %1 = tk.atomic_rmw max %lanes, %q unsigned order relaxed scope gpu : tensor<1024xi32>, tensor<1024x!tk.ptr<i32, 0>>
+  %2 = tk.atomic_rmw add %v, %p order acq_rel scope gpu : tensor<1024xf32>, tensor<1024x!tk.ptr<f32, 1>>
+  %3 = tk.atomic_rmw add %v, %p order relaxed scope gpu : tensor<1024xf32>, tensor<1024x!tk.ptr<f32, 1>>
+  tk.store %3, %p : tensor<1024xf32>, tensor<1024x!tk.ptr<f32, 1>>
+  tk.return
+}
