@@ -21,13 +21,9 @@ struct Replacement {
 };
 } // namespace
 
-static StringRef nameOf(KernelOp kernel, unsigned argument) {
-  return kernel.getArgContract(argument).getAs<StringAttr>("name").getValue();
-}
-
 static std::optional<unsigned> scalarCalled(KernelOp kernel, StringRef name) {
   for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
-    if (isa<IntegerType>(type) && nameOf(kernel, index) == name)
+    if (isa<IntegerType>(type) && argumentName(kernel, index) == name)
       return index;
   return std::nullopt;
 }
@@ -164,7 +160,7 @@ private:
     kernel.walk([&](PresentOp query) {
       auto argument = dyn_cast<BlockArgument>(query.getOperand());
       if (argument && argument.getOwner() == &kernel.getBody().front() &&
-          nameOf(kernel, argument.getArgNumber()) == what.name)
+          argumentName(kernel, argument.getArgNumber()) == what.name)
         queries.push_back(query);
     });
     for (PresentOp query : queries) {
@@ -182,11 +178,22 @@ private:
 };
 } // namespace
 
+/// Whether the program asks for this stride itself: of the argument, or of a view, which may be one of it.
+static bool isAskedFor(KernelOp kernel, StringRef argument, StringRef axis) {
+  auto asks = [&](StrideOp stride) {
+    auto view = dyn_cast<BlockArgument>(stride.getView());
+    bool isOther = view && view.getOwner() == &kernel.getBody().front() &&
+                   (argumentName(kernel, view.getArgNumber()) != argument || std::to_string(stride.getAxis()) != axis);
+    return isOther ? WalkResult::advance() : WalkResult::interrupt();
+  };
+  return kernel.walk(asks).wasInterrupted();
+}
+
 /// What the host has to check so that the replacement is right. The stride of an axis of one element is any number, and
-/// nothing is ever multiplied by it.
+/// no address is ever multiplied by it.
 static Attribute checkFor(KernelOp kernel, const Replacement &what, Attribute condition) {
   auto [argument, place] = what.name.rsplit(".s");
-  if (what.isPresence || place.empty())
+  if (what.isPresence || place.empty() || isAskedFor(kernel, argument, place))
     return condition;
   Builder builder(kernel.getContext());
   Attribute isOne = builder.getArrayAttr({builder.getStringAttr("le"), builder.getStringAttr(argument + ".e" + place),

@@ -118,6 +118,7 @@ mlir::LogicalResult nvptx::optimize(llvm::Module &module, const Target &target,
                                             llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
   llvm::ModulePassManager passes = optLevel == 0 ? builder.buildO0DefaultPipeline(levels[0])
                                                  : optimizationPasses(builder, levels[optLevel]);
+  addRequiredPasses(passes);
   passes.run(module, modules);
   return mlir::success();
 }

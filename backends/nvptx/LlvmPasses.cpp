@@ -17,6 +17,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "backends/nvptx/LlvmPasses.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
@@ -24,6 +26,7 @@
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
+#include "llvm/Transforms/Scalar/DCE.h"
 #include "llvm/Transforms/Scalar/DivRemPairs.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
@@ -85,6 +88,30 @@ static FunctionPassManager afterLoops(int level) {
   passes.addPass(DivRemPairsPass());
   passes.addPass(SimplifyCFGPass(last));
   return passes;
+}
+
+namespace {
+/// Loads with an order whose result nobody uses: what they might have seen, nobody knows. ptxas 13.0 removes such an
+/// `ld.acquire` itself, and with it, in a loop, the computation of its predicate, which other instructions read.
+struct DropUnusedLoads : PassInfoMixin<DropUnusedLoads> {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &) {
+    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+      auto *call = dyn_cast<CallInst>(&instruction);
+      auto *text = call && call->use_empty() ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+      if (text && (text->getAsmString().contains("ld.acquire.") || text->getAsmString().contains("ld.relaxed.")))
+        call->eraseFromParent();
+    }
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+} // namespace
+
+void nvptx::addRequiredPasses(ModulePassManager &passes) {
+  FunctionPassManager last;
+  last.addPass(DCEPass());
+  last.addPass(DropUnusedLoads());
+  passes.addPass(createModuleToFunctionPassAdaptor(std::move(last)));
 }
 
 ModulePassManager nvptx::optimizationPasses(PassBuilder &builder, OptimizationLevel level) {

@@ -16,6 +16,9 @@ namespace tk::nvptx {
 /// What runs before LLVM's code generator, at levels above 0.
 llvm::ModulePassManager optimizationPasses(llvm::PassBuilder &builder, llvm::OptimizationLevel level);
 
+/// What runs after these, or after LLVM's own at level 0: without it the code generator or ptxas makes wrong code.
+void addRequiredPasses(llvm::ModulePassManager &passes);
+
 /// While it lives, the code generator leaves out the passes over `module` that cost more than they bring.
 class CodegenGate : public llvm::OptPassGate {
 public:

@@ -32,15 +32,19 @@ LinearLayout tk::partialLayout(const LinearLayout &layout, unsigned axis) {
   DimBases lanes = basesOf(layout, InDim::Lane), warps = basesOf(layout, InDim::Warp);
   for (std::vector<int32_t> &basis : lanes.bases)
     basis[axis] = 0;
+  SmallVector<std::vector<int32_t> *> along; // lowest first, so that warps that have only padding are the highest
+  for (std::vector<int32_t> &basis : warps.bases)
+    if (basis[axis] != 0)
+      along.push_back(&basis);
+  llvm::sort(along, [axis](auto *a, auto *b) { return (*a)[axis] < (*b)[axis]; });
   int32_t next = 1, withElements = 0;
   SmallVector<int32_t> firsts{0}; // of each warp along the axis
-  for (std::vector<int32_t> &basis : warps.bases)
-    if (basis[axis] != 0) {
-      for (int32_t i = 0; i < next; ++i)
-        firsts.push_back(firsts[i] ^ basis[axis]);
-      basis[axis] = next;
-      next *= 2;
-    }
+  for (std::vector<int32_t> *basis : along) {
+    for (int32_t i = 0; i < next; ++i)
+      firsts.push_back(firsts[i] ^ (*basis)[axis]);
+    (*basis)[axis] = next;
+    next *= 2;
+  }
   while (withElements < next && firsts[withElements] < layout.shape()[axis])
     ++withElements;
   SmallVector<int32_t> shape(layout.shape());

@@ -26,7 +26,7 @@ Attribute tk::strideExpression(KernelOp kernel, Value view, int64_t axis) {
   return kernel.getArgContract(argument.getArgNumber()).getAs<ArrayAttr>("strides")[axis];
 }
 
-static StringRef argumentName(KernelOp kernel, unsigned argument) {
+StringRef tk::argumentName(KernelOp kernel, unsigned argument) {
   return kernel.getArgContract(argument).getAs<StringAttr>("name").getValue();
 }
 

@@ -33,6 +33,9 @@ mlir::Attribute strideExpression(KernelOp kernel, mlir::Value view, int64_t axis
 /// arguments of its alias class are `in`.
 bool isNeverWritten(KernelOp kernel, unsigned argument);
 
+/// The name of an argument in the source.
+llvm::StringRef argumentName(KernelOp kernel, unsigned argument);
+
 /// `x.ptr` for the argument `x`.
 std::string pointerName(KernelOp kernel, unsigned argument);
 

@@ -89,8 +89,26 @@ def flags():
     return result
 
 
+ASKED = """kernel k(in x: f32[M, N], out y: f32[M, N], out s: i64[2]) @grid(1) @variants([x.stride(0) == 20, !(x.stride(0) != 24)]) {
+    y[0 +: 8, 0 +: 16] = x[0 +: 8, 0 +: 16]
+    s[0] = x.stride(0)
+    s[1] = view(x[0:1, 0:16]).stride(0)
+}
+"""
+
+
+def asked_strides():
+    """A stride that the program asks for is what it is, also of an axis of one element."""
+    result = []
+    for rows, columns in ((1, 16), (1, 20), (3, 20), (1, 24), (5, 16), (1, 1)):
+        x = filled(random_for("asked"), "f32", rows, columns)
+        result.append(Case(f"asked {rows} {columns}", ASKED, {"x": x, "y": zeros("f32", rows, columns), "s": zeros("i64", 2)}, {},
+                           warps(1), (ALIGNED,), exact=True))
+    return result
+
+
 def variants():
-    return layouts_of_products() + numbers() + flags()
+    return layouts_of_products() + numbers() + flags() + asked_strides()
 
 
 GROUPS = {"variants": variants}

@@ -154,6 +154,23 @@ def odd_sides():
         arrays = {"a": filled(random, "f16", 32, 200), "b": filled(random, "f16", 200, 32), "c": zeros("f32", 32, 32)}
         result.append(Case(f"loop by {depth}", loop.format(bk=depth), arrays, options=(*warps(4), f"--stages={stages}"),
                            exact=True, placements=((0, 0),)))
+    return result + sums_of_products()
+
+
+def sums_of_products():
+    """All that is left of a padded tile whose warps do not lie in the order of its elements."""
+    result = []
+    for (m, n), count in itertools.product(((48, 32), (96, 24), (80, 48), (24, 96), (130, 16)), (8, 16)):
+        source = f"""kernel k(in a: f16[{m}, 32], in b: f16[32, {n}], out s: i64[1], out t: f32[1], out r: f32[{n}]) @grid(1) {{
+    let c = a[:, :] @ b[:, :]
+    s[0] = sum(c.to(i64))
+    t[0] = max(c)
+    r[:] = min(c, axis=0)
+}}"""
+        random = random_for(source)
+        arrays = {"a": filled(random, "f16", m, 32), "b": filled(random, "f16", 32, n), "s": zeros("i64", 1),
+                  "t": zeros("f32", 1), "r": zeros("f32", n)}
+        result.append(Case(f"sum of {m} x {n}", source, arrays, options=warps(count), exact=True, placements=((0, 0),)))
     return result
 
 

@@ -125,4 +125,17 @@ tk.kernel @facts(%x: !tk.view<f16, 1, 0>, %h: i64, %b: i1) attributes {contract 
   tk.return
 }
 
+// Of an axis of one element the stride is any number, unless the program asks for it: there of `a`, not of `c`.
+// CHECK-LABEL: tk.kernel @asked__fact0(
+// CHECK-SAME:    specialized = {{\[}}["eq", "a.s0", 8]]
+// CHECK-LABEL: tk.kernel @asked__fact1(
+// CHECK-SAME:    specialized = {{\[}}["or", ["eq", "c.s0", 8], ["le", "c.e0", 1]]]
+tk.kernel @asked(%a: !tk.view<f16, 2, 0>, %c: !tk.view<f16, 2, 1>) attributes {contract = #tk.contract<{kernel = "asked", instance = {},
+    args = [{name = "a", kind = "tensor", dtype = "f16", access = "in", extents = ["M", "N"], strides = ["a.s0", 1], align = 2},
+            {name = "c", kind = "tensor", dtype = "f16", access = "in", extents = ["M", "N"], strides = ["c.s0", 1], align = 2}],
+    grid = [1, 1, 1], require = [], disjoint = [], options = {},
+    variants = [{index = 0, expr = ["eq", "a.s0", 8], text = "..."}, {index = 1, expr = ["eq", "c.s0", 8], text = "..."}]}>} {
+  %s = tk.stride %a, 0 : !tk.view<f16, 2, 0>
+  tk.return
+}
 }
