@@ -287,8 +287,8 @@ static constexpr StringRef kPairsField = "pairs_columns";
 Attribute tk::tilingAttr(MLIRContext *context, const MatrixTiling &tiling) {
   Builder builder(context);
   SmallVector<NamedAttribute> fields{builder.getNamedAttr("kind", builder.getStringAttr(tiling.instruction().name))};
-  for (auto [name, value] : llvm::zip(kTilingFields, std::initializer_list<int32_t>{tiling.m, tiling.n, tiling.k,
-                                                                                    tiling.warpsM, tiling.warpsN}))
+  const int32_t values[] = {tiling.m, tiling.n, tiling.k, tiling.warpsM, tiling.warpsN};
+  for (auto [name, value] : llvm::zip(kTilingFields, values))
     fields.push_back(builder.getNamedAttr(name, builder.getI32IntegerAttr(value)));
   if (tiling.pairsColumns)
     fields.push_back(builder.getNamedAttr(kPairsField, builder.getUnitAttr()));
