@@ -18,6 +18,7 @@
 
 #include "backends/nvptx/LlvmPasses.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -47,6 +48,41 @@ using namespace tk;
 /// what a kernel adds up is in registers anyway.
 static constexpr unsigned kMostPromotedAccesses = 16;
 
+namespace {
+/// Loads and stores whose predicate became false for certain: the ones give their fills (Translate.cpp has the order of the
+/// operands), the others nothing. ptxas 13.0 does so itself, and gets what follows wrong (tests/backends/nvptx-outside.tk).
+struct FoldFalsePredicates : PassInfoMixin<FoldFalsePredicates> {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &) {
+    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+      auto *call = dyn_cast<CallInst>(&instruction);
+      auto *text = call && call->arg_size() > 1 ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+      auto *predicate = text ? dyn_cast<ConstantInt>(call->getArgOperand(1)) : nullptr;
+      if (!predicate || !predicate->isZero() || !predicate->getType()->isIntegerTy(1) || !text->getAsmString().starts_with("@$"))
+        continue;
+      StringRef action = text->getAsmString().split(' ').second;
+      if (action.starts_with("ld.global"))
+        call->replaceAllUsesWith(fills(*call));
+      else if (!action.starts_with("st.global"))
+        continue;
+      call->eraseFromParent();
+    }
+    return PreservedAnalyses::none();
+  }
+
+private:
+  static Value *fills(CallInst &load) {
+    auto *several = dyn_cast<StructType>(load.getType());
+    if (!several)
+      return load.getArgOperand(2);
+    IRBuilder<> builder(&load);
+    Value *result = PoisonValue::get(several);
+    for (unsigned i = 0; i < several->getNumElements(); ++i)
+      result = builder.CreateInsertValue(result, load.getArgOperand(2 + i), i);
+    return result;
+  }
+};
+} // namespace
+
 /// Cleans up what the machine passes and inlining leave.
 static FunctionPassManager beforeLoops() {
   FunctionPassManager passes;
@@ -55,6 +91,7 @@ static FunctionPassManager beforeLoops() {
   passes.addPass(EarlyCSEPass());
   passes.addPass(CorrelatedValuePropagationPass());
   passes.addPass(InstCombinePass(InstCombineOptions().setMaxIterations(1)));
+  passes.addPass(FoldFalsePredicates());
   passes.addPass(SimplifyCFGPass());
   passes.addPass(ReassociatePass());
   return passes;
@@ -109,6 +146,7 @@ struct DropUnusedLoads : PassInfoMixin<DropUnusedLoads> {
 
 void nvptx::addRequiredPasses(ModulePassManager &passes) {
   FunctionPassManager last;
+  last.addPass(FoldFalsePredicates());
   last.addPass(DCEPass());
   last.addPass(DropUnusedLoads());
   passes.addPass(createModuleToFunctionPassAdaptor(std::move(last)));
