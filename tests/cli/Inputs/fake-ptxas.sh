@@ -4,7 +4,7 @@ for last; do :; done
 case "$1" in --version) echo "Cuda compilation tools, release ${FAKE_RELEASE:-11.4}, V11.4.100"; exit 0;; esac
 while [ $# -gt 0 ]; do case "$1" in -o) out=$2;; esac; shift; done
 case "$0" in
-  *old) echo "ptxas in.ptx, line 1; fatal   : Unsupported .version 8.0; current version is '7.4'"; exit 255;;
+  *old) echo "ptxas in.ptx, line 1; fatal   : Unsupported .version 8.1; current version is '7.4'"; exit 255;;
   *silent) exit 1;;
   *notarget) echo "ptxas fatal   : Value 'sm_90a' is not defined for option 'gpu-name'"; exit 255;;
   *error) echo "ptxas in.ptx, line 7; error   : Not a name of any known instruction: 'addd'"
