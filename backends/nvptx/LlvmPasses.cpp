@@ -50,7 +50,8 @@ static constexpr unsigned kMostPromotedAccesses = 16;
 
 namespace {
 /// Loads and stores whose predicate became false for certain: the ones give their fills (Translate.cpp has the order of the
-/// operands), the others nothing. ptxas 13.0 does so itself, and gets what follows wrong (tests/backends/nvptx-outside.tk).
+/// operands), the others nothing. Left to ptxas 13.0,
+/// which finds them too, one random program came out wrong on a device.
 struct FoldFalsePredicates : PassInfoMixin<FoldFalsePredicates> {
   PreservedAnalyses run(Function &function, FunctionAnalysisManager &) {
     for (Instruction &instruction : make_early_inc_range(instructions(function))) {

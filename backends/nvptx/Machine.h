@@ -248,7 +248,7 @@ private:
   void lowerLoad(tkg::LoadOp op);
   void lowerStore(tkg::StoreOp op);
   mlir::LogicalResult lowerPointerLoad(LoadOp op);
-  void forEachOwned(mlir::Value tile, mlir::Value mask, llvm::function_ref<void(unsigned, mlir::Value)> visit);
+  void forEachOwned(mlir::Value tile, mlir::Value mask, int64_t vector, llvm::function_ref<void(unsigned, mlir::Value)> visit);
   mlir::LogicalResult lowerPointerStore(StoreOp op);
   void lowerPtrAdd(PtrAddOp op);
   bool extendRange(mlir::Operation *op);

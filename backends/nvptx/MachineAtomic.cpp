@@ -216,17 +216,11 @@ static std::string vectorSum(Type type, size_t words) {
 
 /// Changes whose result nobody asks for, at a base and offsets: as many elements at once as the access has.
 void Machine::lowerPlacedAtomic(tkg::AtomicRmwOp op) {
-  LinearLayout layout = layoutOf(op.getValue());
-  Value base = scalar(op.getBase()), owner = ownership(layout);
+  Value base = scalar(op.getBase());
   Type pointee = op.getBase().getType().getPointee();
   AtomicAccess access{op, op.getKind(), {}, MemOrder::relaxed, op.getScope(), machineType(pointee), false};
   int64_t vector = op.getVector();
-  uint32_t duplicates = layout.ownerMask(InDim::Register);
-  for (int64_t first = 0; first < layout.numRegisters(); first += vector) {
-    if (first % layout.numCoreElements() & duplicates)
-      continue;
-    Value predicate = op.getMask() ? reg(op.getMask(), first) : Value();
-    predicate = andOf(andOf(predicate, validity(layout, first)), owner);
+  forEachOwned(op.getValue(), op.getMask(), vector, [&](unsigned first, Value predicate) {
     Value address = pointer(base, tiles[op.getOffset()][first], pointee);
     SmallVector<Value> elements;
     for (int64_t i = 0; i < vector; ++i)
@@ -238,5 +232,5 @@ void Machine::lowerPlacedAtomic(tkg::AtomicRmwOp op) {
       access.values.assign({elements[0]});
       atomicElement(access, address, predicate);
     }
-  }
+  });
 }

@@ -166,21 +166,15 @@ void Machine::lowerLoad(tkg::LoadOp op) {
 void Machine::lowerStore(tkg::StoreOp op) {
   if (isPacked(op.getValue().getType()))
     return lowerPackedStore(op);
-  LinearLayout layout = layoutOf(op.getValue());
-  Value base = scalar(op.getBase()), owner = ownership(layout);
+  Value base = scalar(op.getBase());
   int64_t vector = op.getVector();
-  uint32_t duplicates = layout.ownerMask(InDim::Register);
-  for (int64_t first = 0; first < layout.numRegisters(); first += vector) {
-    if (first % layout.numCoreElements() & duplicates)
-      continue;
-    Value predicate = op.getMask() ? reg(op.getMask(), first) : Value();
-    predicate = andOf(andOf(predicate, validity(layout, first)), owner);
+  forEachOwned(op.getValue(), op.getMask(), vector, [&](unsigned first, Value predicate) {
     SmallVector<Value> elements;
     for (int64_t i = 0; i < vector; ++i)
       elements.push_back(reg(op.getValue(), first + i));
     storeElements(pointer(base, tiles[op.getOffset()][first], op.getBase().getType().getPointee()),
                   predicate, elements, {false, false, op.getCacheAttr(), op.getEvictAttr()});
-  }
+  });
 }
 
 /// Whether nothing writes what a pointer leads to while the kernel runs.
@@ -230,16 +224,17 @@ LogicalResult Machine::lowerPointerLoad(LoadOp op) {
   return success();
 }
 
-/// Each element of a tile once: the register that holds it, and where this is to be done (null: always),
-/// which is in one thread, where the mask holds, and not for padding.
-void Machine::forEachOwned(Value tile, Value mask, llvm::function_ref<void(unsigned, Value)> visit) {
+/// Each element of a tile once, `vector` at a time: the register that holds the first, and where this is to be done (null:
+/// always), which is in one thread, where the mask holds, and not for padding.
+void Machine::forEachOwned(Value tile, Value mask, int64_t vector, llvm::function_ref<void(unsigned, Value)> visit) {
   LinearLayout layout = layoutOf(tile);
   Value owner = ownership(layout);
-  for (int32_t i = 0; i < layout.numRegisters(); ++i) {
-    if (i % layout.numCoreElements() & layout.ownerMask(InDim::Register))
+  uint32_t duplicates = layout.ownerMask(InDim::Register);
+  for (int64_t first = 0; first < layout.numRegisters(); first += vector) {
+    if (first % layout.numCoreElements() & duplicates)
       continue;
-    Value predicate = mask ? reg(mask, i) : Value();
-    visit(unsigned(i), andOf(andOf(predicate, validity(layout, i)), owner));
+    Value predicate = mask ? reg(mask, first) : Value();
+    visit(unsigned(first), andOf(andOf(predicate, validity(layout, first)), owner));
   }
 }
 
@@ -250,7 +245,7 @@ LogicalResult Machine::lowerPointerStore(StoreOp op) {
     storeElements(scalar(op.getPointer()), predicate, scalar(op.getValue()), kind);
     return success();
   }
-  forEachOwned(op.getValue(), op.getMask(), [&](unsigned i, Value predicate) {
+  forEachOwned(op.getValue(), op.getMask(), 1, [&](unsigned i, Value predicate) {
     storeElements(reg(op.getPointer(), i), predicate, reg(op.getValue(), i), kind);
   });
   return success();
@@ -304,7 +299,7 @@ void Machine::lowerPrefetch(PrefetchOp op) {
     tkg::PtxPrefetchOp::create(builder, loc, scalar(op.getPointer()), predicate, op.getEvictAttr());
     return;
   }
-  forEachOwned(op.getPointer(), op.getMask(), [&](unsigned i, Value predicate) {
+  forEachOwned(op.getPointer(), op.getMask(), 1, [&](unsigned i, Value predicate) {
     tkg::PtxPrefetchOp::create(builder, loc, reg(op.getPointer(), i), predicate, op.getEvictAttr());
   });
 }
